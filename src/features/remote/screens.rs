@@ -3,6 +3,7 @@
 use crate::domain::corpus::DocId;
 use crate::domain::verdict::Decision;
 use crate::features::remote::app::background::{Event, HeldItem, Look, Order};
+use crate::features::remote::app::team::day_began_ms;
 use crate::features::remote::client::{JobStatus, Lease, Participant, WorkerStatus};
 use crate::features::remote::screen::state::happened;
 use crate::store::corpus::QueryKey;
@@ -108,6 +109,7 @@ fn look() -> Look {
         }]),
         leases: vec![held("lee", Subject::Document(QueryKey(1), DocId::new("d")))],
         synced: None,
+        day_began_ms: day_began_ms(0),
     }
 }
 
@@ -126,6 +128,21 @@ fn the_team_at_every_size() {
     bench.snapshots("team");
     let shot = bench.shot();
     assert!(!shot.contains('\u{1b}') && !shot.contains('\u{9b}'));
+}
+
+#[test]
+fn the_judgments_of_a_day_are_counted_again_when_the_next_one_begins() {
+    const DAY_MS: i64 = 86_400_000;
+    let mut bench = judged(80, 24);
+    let _orders = share(&mut bench);
+    bench.press("\"");
+    tell(&mut bench, looked());
+    let next = Look {
+        day_began_ms: day_began_ms(2 * DAY_MS),
+        ..look()
+    };
+    let effects = happened(&mut bench.model, Event::Looked(Box::new(next)));
+    assert_eq!(effects.len(), 1);
 }
 
 #[test]

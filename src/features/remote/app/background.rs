@@ -1,7 +1,9 @@
 //! Synchronizes an open project in the background.
 
 use super::sync::Synced;
+use super::team::day_began_ms;
 use super::watch::{Pauses, Watch, WatchError};
+use crate::client::now_ms;
 use crate::features::remote::client::{Address, JobStatus, Lease, Participant};
 use crate::features::remote::store::Item;
 use crate::store::drafts::DecisionSubject;
@@ -87,6 +89,8 @@ pub struct Look {
     pub jobs: Option<Vec<JobStatus>>,
     /// What was exchanged, if there was anything new.
     pub synced: Option<Synced>,
+    /// When the day began, in milliseconds since the Unix epoch.
+    pub day_began_ms: i64,
 }
 
 /// A lease that the server was asked for.
@@ -311,6 +315,7 @@ impl Background {
             leases,
             jobs,
             synced,
+            day_began_ms: day_began_ms(now_ms()),
         })
     }
 

@@ -25,6 +25,8 @@ pub struct Member {
 /// The people of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TeamReport {
+    /// When the day began, in milliseconds since the Unix epoch.
+    pub since_ms: i64,
     /// The only person whose judgments are all here: an annotator does not get those of others on
     /// pairs and documents that they have not judged. `None` if all judgments are here.
     pub only: Option<String>,
@@ -109,6 +111,7 @@ pub fn team_report(db: &Db, reader: &str, since_ms: i64) -> Result<TeamReport> {
         .collect();
     pairs.dedup();
     Ok(TeamReport {
+        since_ms,
         only: db.judgment_reader()?,
         judged: pairs.len(),
         agreement: team_agreement(&votes, members.len()),

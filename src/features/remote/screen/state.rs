@@ -276,14 +276,19 @@ fn looked(model: &mut Model, look: Look) -> Vec<Effect> {
     team.people = look.people;
     team.leases = look.leases;
     team.jobs = look.jobs;
-    let Some(synced) = look.synced else {
-        return Vec::new();
-    };
-    let refused = synced.received.refused.iter();
-    let refused = refused.map(|(query, why)| format!("query {query:?}: left out: {why}"));
-    team.problems = synced.problems.iter().cloned().chain(refused).collect();
-    let is_new = synced.received != MergeCounts::default();
-    if is_new { show_news(model) } else { Vec::new() }
+    let report = team.report.as_ref().and_then(|report| report.as_ref().ok());
+    let is_old = report.is_some_and(|report| report.since_ms != look.day_began_ms);
+    if let Some(synced) = look.synced {
+        let refused = synced.received.refused.iter();
+        let refused = refused.map(|(query, why)| format!("query {query:?}: left out: {why}"));
+        team.problems = synced.problems.iter().cloned().chain(refused).collect();
+        if synced.received != MergeCounts::default() {
+            return show_news(model);
+        }
+    }
+    // Another day has begun.
+    let is_old = is_old && model.screen() == Screen::TEAM;
+    is_old.then(|| model.read_team()).into_iter().collect()
 }
 
 /// Rows of others were merged: reads again what is on screen.

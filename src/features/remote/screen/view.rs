@@ -230,7 +230,7 @@ fn machines(team: &TeamState, theme: &Theme, columns: usize) -> Vec<Line<'static
     let header = row(
         "worker",
         "units done / leased",
-        "votes/min",
+        "answers/min",
         "spent of its share",
     );
     let mut lines = vec![Line::default(), text::line(&header, columns, theme.muted())];

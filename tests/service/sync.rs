@@ -232,6 +232,39 @@ fn without_the_server_changes_wait_in_the_project() {
 }
 
 #[test]
+fn a_name_that_postgresql_cannot_store_is_told_and_holds_up_nothing() {
+    const NUL: &str = r#"{"query":{"id":"n\u0000l","query":"x"},"documents":[{"id":"d0","content":"a"},{"id":"d1","content":"b"}]}"#;
+    let Some(team) = Team::new("") else { return };
+    team.annotate("a.db");
+    std::fs::write(team.desk.path("nul.jsonl"), NUL).unwrap();
+    team.run("a.db", &["import", "nul.jsonl"]);
+    team.judge("a.db", "a");
+    team.add("a.db");
+    let output = team.desk.run(&["--project", "a.db", "sync", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let synced = json_of(&output);
+    let [problem] = &synced["problems"].as_array().unwrap()[..] else {
+        panic!("{synced}");
+    };
+    let problem = problem.as_str().unwrap();
+    assert!(problem.contains("a NUL character"), "{problem}");
+    assert!(problem.contains("another name in the dataset"), "{problem}");
+    team.add("b.db");
+    team.sync("b.db");
+    assert_eq!(team.number("b.db", "SELECT count(*) FROM query"), 1);
+    assert_eq!(team.number("b.db", "SELECT count(*) FROM verdict"), 1);
+
+    let job = ["annotate", "nul.jsonl", "--yes", "--remote", &team.url];
+    let refused = team.desk.run(&[&job[..], &["--job", &team.name]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("a NUL character"),
+        "{}",
+        told(&refused)
+    );
+}
+
+#[test]
 fn a_damaged_judgment_is_left_out_alone() {
     let Some(team) = Team::new("") else { return };
     team.annotate("a.db");

@@ -4,7 +4,7 @@ mod items;
 mod judgments;
 mod shared;
 
-pub use items::Item;
+pub use items::{Item, check_query_name};
 pub use judgments::{JudgmentRows, RefusedJudgment, judgments_as_project, text_hash};
 pub use shared::{Shared, Unsynced};
 

@@ -222,7 +222,8 @@ impl Background {
                 .shared_item(&subject)?
                 .zip(Some(db.judged_by(&subject, &person)?)))
         });
-        let Some((item, decided)) = found.await? else {
+        let found = found.await?;
+        let Some((item, decided)) = found.filter(|(item, _)| item.is_storable()) else {
             return Ok(());
         };
         let held = watch

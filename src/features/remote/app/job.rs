@@ -8,6 +8,7 @@ use crate::app::shared_questions::{TextsHash, judges_term};
 use crate::domain::sampling;
 use crate::domain::sanitize;
 use crate::features::remote::client::{Job, NewUnit, Server};
+use crate::features::remote::store::check_query_name;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::registry;
 use crate::store::merge::{SharedAnswers, Terms};
@@ -179,10 +180,27 @@ pub async fn open_job(
         if units.is_empty() {
             return Err(invalid!("no query has two documents to compare"));
         }
-        let terms = serde_json::to_string(terms)?;
-        server.create_job(name, &terms, budget, &units).await?;
+        create_job(server, name, terms, budget, &units).await?;
     }
     existing_job(server, name, terms, budget).await
+}
+
+/// Creates a job.
+///
+/// # Errors
+/// The server cannot store the name of a query.
+pub(super) async fn create_job(
+    server: &mut Server,
+    name: &str,
+    terms: &Terms,
+    budget: Option<i64>,
+    units: &[NewUnit],
+) -> Result<(), AppError> {
+    for unit in units {
+        check_query_name(&unit.query).map_err(|error| AppError::Invalid(error.to_string()))?;
+    }
+    let terms = serde_json::to_string(terms)?;
+    Ok(server.create_job(name, &terms, budget, units).await?)
 }
 
 /// The job with this name, which must have these terms.

@@ -1,6 +1,6 @@
 //! A job of a command that asks about queries: each unit is a query.
 
-use super::job::existing_job;
+use super::job::{create_job, existing_job};
 use crate::app::error::{AppError, invalid};
 use crate::app::run_lock::RunLock;
 use crate::app::shared_questions::SharedQuestions;
@@ -42,8 +42,7 @@ pub async fn open_queries_job(
         if units.is_empty() {
             return Err(invalid!("there is no query to ask about"));
         }
-        let terms = serde_json::to_string(terms)?;
-        server.create_job(name, &terms, budget, &units).await?;
+        create_job(server, name, terms, budget, &units).await?;
     }
     existing_job(server, name, terms, budget).await
 }

@@ -12,7 +12,8 @@ use crate::features::remote::client::{
     Cursor, Judgment, Server, SharedProject, State, StateVersion,
 };
 use crate::features::remote::store::{
-    JudgmentRows, RefusedJudgment, Shared, Unsynced, judgments_as_project, text_hash,
+    JudgmentRows, RefusedJudgment, Shared, Unsynced, check_query_name, judgments_as_project,
+    text_hash,
 };
 use crate::registry;
 use crate::store::changes::QUERY_KIND;
@@ -708,6 +709,7 @@ fn reveals(kind: &str) -> bool {
 /// A judgment with everything that it refers to.
 fn packed_judgment(db: &Db, of: &Unsynced) -> Result<Judgment, StoreError> {
     let rows = JudgmentRows::read(db, &of.kind, &of.subject)?;
+    check_query_name(rows.query())?;
     Ok(Judgment {
         uid: rows.server_uid(),
         kind: of.kind.clone(),
@@ -753,6 +755,7 @@ fn packed_state(
     of: &Unsynced,
     refused: &Refused,
 ) -> Result<(State, Vec<Vec<u8>>), StoreError> {
+    check_query_name(&of.subject)?;
     let version = db.synced_version(&of.kind, &of.subject)?;
     let (body, hashes) = match (of.query(), part_of(&of.kind)) {
         (Some(query), _) => (pack_query(db, query)?, db.text_hashes_of(query)?),

@@ -2,9 +2,10 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
+use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
 use crate::store::drafts::DecisionSubject;
-use crate::store::{Db, Result};
+use crate::store::{Db, Result, StoreError};
 use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 
@@ -24,6 +25,29 @@ pub(super) fn item_hash(query: &str, mut documents: Vec<&str>) -> Vec<u8> {
     documents.sort_unstable();
     let names = serde_json::json!([query, documents]).to_string();
     Sha256::digest(names.as_bytes()).to_vec()
+}
+
+impl Item {
+    /// Whether PostgreSQL can store its names.
+    pub fn is_storable(&self) -> bool {
+        let mut names = self.documents.iter().chain([&self.query]);
+        names.all(|name| !name.contains('\0'))
+    }
+}
+
+/// Rejects the name of a query that PostgreSQL cannot store.
+///
+/// # Errors
+/// It contains a NUL character.
+pub fn check_query_name(query: &str) -> Result<()> {
+    if query.contains('\0') {
+        return Err(StoreError::Conflict(format!(
+            "the name of the query {:?} contains a NUL character, which PostgreSQL cannot store; \
+             give it another name in the dataset, and import that",
+            sanitize::line(query)
+        )));
+    }
+    Ok(())
 }
 
 impl Db {

@@ -356,14 +356,12 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
     };
     assert_eq!(office.sql(Some(bob), &lease(ann)), ["t"]);
     assert_eq!(office.sql(Some(ann), &lease(bob)), ["f"]);
-    let holder = format!("SELECT person, copy FROM overrule.lease WHERE item = '{item}'");
+    let leases = format!("FROM overrule.lease WHERE item = '{item}' AND project = {of_project}");
+    let holder = format!("SELECT person {leases}");
     assert_eq!(office.sql(Some(ann), &holder), [bob.as_str()]);
     office.sql(
         Some(ann),
-        &format!(
-            "SELECT overrule.release_items({of_project}, copy, person, NULL)
-             FROM overrule.lease WHERE item = '{item}'"
-        ),
+        &format!("SELECT overrule.release_items({of_project}, copies[1], person, NULL) {leases}"),
     );
     assert_eq!(office.sql(Some(ann), &holder), [bob.as_str()]);
     office.refuses(ann, "DELETE FROM overrule.lease");
@@ -373,6 +371,44 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
     assert_eq!(office.sql(Some(&cat), &of_ann).len(), 1);
     office.refuses(&cat, "DELETE FROM overrule.judgment");
     office.refuses(&cat, "UPDATE overrule.judgment SET body = ''");
+}
+
+#[test]
+fn an_item_that_enough_people_have_judged_is_leased_to_no_further_annotator() {
+    let Some(office) = Office::new() else { return };
+    office.open();
+    let (ann, bob) = (&office.ann, &office.bob);
+    office.judge(ann, "d1", "a");
+    office.sync(ann);
+    let item = &office.sql(
+        None,
+        &format!("SELECT item FROM overrule.judgment WHERE person = '{ann}'"),
+    )[0];
+    let of_project = format!(
+        "(SELECT id FROM overrule.project WHERE name = '{}')",
+        office.name
+    );
+    let copy = uuid::Uuid::now_v7();
+    let lease = |person: &str, slots: i32| {
+        let lease = format!(
+            "SELECT overrule.lease_item({of_project}, '{item}', {slots}, '{copy}', '{person}',
+                 'q', '{{}}', 'here')"
+        );
+        let held = office.sql(Some(person), &lease)[0] == "t";
+        let release =
+            format!("SELECT overrule.release_items({of_project}, '{copy}', '{person}', NULL)");
+        office.sql(Some(person), &release);
+        held
+    };
+    // Nobody has it open, so that Bob learns no more than that it is taken.
+    assert!(!lease(bob, 1));
+    assert!(lease(bob, 2));
+    // Whoever has judged it may look at it again, and a curator adjudicates.
+    assert!(lease(ann, 1));
+    assert!(lease(&format!("cat_{}", office.name), 1));
+    office.run(ann, &["undo"]);
+    office.sync(ann);
+    assert!(lease(bob, 1));
 }
 
 #[test]

@@ -4,12 +4,13 @@ use super::error::ServerError;
 use super::server::{Server, in_time};
 
 /// Numbered migrations, which are never changed.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../../assets/remote/0001.sql"),
     include_str!("../../../../assets/remote/0002.sql"),
     include_str!("../../../../assets/remote/0003.sql"),
     include_str!("../../../../assets/remote/0004.sql"),
     include_str!("../../../../assets/remote/0005.sql"),
+    include_str!("../../../../assets/remote/0006.sql"),
 ];
 
 /// A key for a lock that keeps two processes from preparing a database at the same time.

@@ -531,6 +531,27 @@ async fn an_item_is_leased_to_one_person_until_the_lease_ends_or_expires() {
 }
 
 #[tokio::test]
+async fn a_lease_ends_with_the_last_copy_in_which_the_person_has_the_item_open() {
+    let Some(address) = address() else { return };
+    let server = server(&address).await;
+    let project = project(&server).await;
+    let (desk, laptop, bob) = (Person::new("ada"), Person::new("ada"), Person::new("bob"));
+    let item = item("x");
+    for copy in [&desk, &laptop] {
+        assert!(copy.leases(&server, &project, &item, 1).await);
+    }
+    let close = async |copy: &Person| {
+        let closed = server.release_items(&project, copy.lessee(), None);
+        closed.await.unwrap();
+    };
+    close(&laptop).await;
+    assert_eq!(holders(&server, &project).await, ["ada"]);
+    assert!(!bob.leases(&server, &project, &item, 1).await);
+    close(&desk).await;
+    assert!(bob.leases(&server, &project, &item, 1).await);
+}
+
+#[tokio::test]
 async fn as_many_people_as_slots_get_an_item_at_the_same_time() {
     const PEOPLE: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let Some(address) = address() else { return };

@@ -92,18 +92,21 @@ fn is_open(model: &Model, subject: &Subject) -> bool {
     open.is_some_and(|open| open.subject == *subject)
 }
 
-/// Says that other people have this open.
+/// Says that other people have this open, or that they have judged it and the server does not tell
+/// who.
 pub(super) fn tell_taken(model: &mut Model, subject: &Subject, by: &[Lease]) {
-    let Some(lease) = by.last().filter(|_| is_open(model, subject)) else {
+    if !is_open(model, subject) {
         return;
+    }
+    let (noun, hint) = (noun(subject), hint(model));
+    let words = match by.last() {
+        Some(lease) => format!(
+            "{} has had this {noun} open for {}{hint}",
+            sanitize::line(&lease.person),
+            duration(lease.held_s),
+        ),
+        None => format!("enough people have judged this {noun}, or are judging it{hint}"),
     };
-    let words = format!(
-        "{} has had this {} open for {}{}",
-        sanitize::line(&lease.person),
-        noun(subject),
-        duration(lease.held_s),
-        hint(model)
-    );
     model.inform(&words);
 }
 

@@ -86,16 +86,22 @@ impl<'a> Shared<'a> {
         self.desk.reported(&fetch, 0)
     }
 
-    /// Kills a worker once some of its answers are on the server.
+    /// Kills a worker once some of its answers are on the server, while it makes further calls.
     fn kill_one(&self, project: &str, lease: &str, latency_ms: u64) {
         let latency = Duration::from_millis(latency_ms);
         self.desk.server.set_latency(latency);
         let options = self.worker(project, &["--concurrency", "2", "--lease", lease]);
         let mut killed = started(self.desk, &options);
-        let is_pushed = || status_votes(self.desk, &self.url, &self.job) > 0;
+        // Between two leases, no call is in flight.
+        let mut before = None;
+        let is_asking = || {
+            let is_pushed = status_votes(self.desk, &self.url, &self.job) > 0;
+            let asked = self.desk.server.total_requests();
+            is_pushed && asked > *before.get_or_insert(asked)
+        };
         assert!(
-            std::iter::repeat_with(is_pushed).take(2_000).any(|is| is),
-            "the worker stored nothing"
+            std::iter::repeat_with(is_asking).take(2_000).any(|is| is),
+            "the worker stored nothing, or makes no more calls"
         );
         killed.kill().unwrap();
         killed.wait().unwrap();

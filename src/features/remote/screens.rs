@@ -312,7 +312,12 @@ fn one_line_says_who_has_a_pair_open() {
         bench.press("w enter");
         let pair = queued(&bench, 0);
         let lease = held("lee\u{1b}[7m", pair.clone()).lease;
-        happened(&mut bench.model, Event::Taken(pair, vec![lease]));
+        happened(&mut bench.model, Event::Taken(pair.clone(), vec![lease]));
         snapshot(name("review-taken", size), styled(&bench.draw()));
+        // The server does not tell an annotator who has judged it.
+        happened(&mut bench.model, Event::Taken(pair, Vec::new()));
+        let toast = bench.model.toast.as_ref().unwrap();
+        let words = "enough people have judged this pair, or are judging it; n: next";
+        assert_eq!(toast.text, words);
     }
 }

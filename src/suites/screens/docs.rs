@@ -25,8 +25,11 @@ fn same(file: &str, wanted: &str) {
 }
 
 #[test]
-#[cfg(feature = "remote")]
 fn the_manual_prints_the_key_table() {
+    // The table has the keys of all features with a screen.
+    if !cfg!(feature = "remote") {
+        return;
+    }
     let file = "assets/manual/keys.md";
     let chapter = std::fs::read_to_string(root(file)).unwrap();
     let (before, rest) = chapter.split_once("<!-- keys:begin -->\n").unwrap();

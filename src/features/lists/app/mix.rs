@@ -188,12 +188,16 @@ impl PairMix {
         let mut chosen: Vec<Pair> = shown.iter().copied().collect();
         chosen.sort_by_cached_key(|pair| (Reverse(fought(pair)), random(pair)));
         chosen.truncate(count);
+        if stand == Stand::Longest {
+            // Lists that are asked first may show pairs that come before these, of any length.
+            chosen.retain(|pair| fought(pair) > 0);
+        }
         if chosen.len() < count && stand != Stand::None {
             let length = |at: usize| query.pool.documents.get(at).map_or(0, |text| text.len());
             let documents = query.documents.len();
             let pairs = (0..documents).flat_map(|one| (0..one).map(move |other| (one, other)));
             let pairs = pairs.filter_map(|(one, other)| Pair::new(one, other));
-            let mut others: Vec<Pair> = pairs.filter(|pair| !shown.contains(pair)).collect();
+            let mut others: Vec<Pair> = pairs.filter(|pair| !chosen.contains(pair)).collect();
             others.sort_by_cached_key(|pair| {
                 let length = match stand {
                     Stand::Longest => length(pair.low()) + length(pair.high()),

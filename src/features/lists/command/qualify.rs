@@ -28,10 +28,11 @@ consistently as it votes: the share of pairs with the same order in both answers
 share with the same order as in its votes, must be above one half and at most .15 below the share of \
 its votes that stay the same when the pair is swapped (95 % intervals, clustered by query). It \
 fails if more answers are malformed, or if one of these shares is significantly below one half, or \
-significantly below that of its votes while a loss of .15 is not excluded. It also fails if scores \
-fitted to its lists predict its votes on pairs that no list shows significantly less often than they \
-expect, in the same sense. Otherwise it is undecided, \
-as it is if a share is about fewer than 10 queries. Votes in both orders come from `overrule annotate --probe`.
+significantly below that of its votes while a loss of .15 is not excluded. Otherwise it is undecided, \
+as it is if a share is about fewer than 10 queries. It also fails if scores fitted to its lists predict \
+its votes on pairs that no answered list has shown together significantly less often than they expect, \
+in the same sense; without such pairs, this does not matter. Votes in both orders come from `overrule \
+annotate --probe` and `overrule lists ask --mix`.
 
 The result and the exit code: 0 if all judges passed, 1 if one failed, 3 otherwise.
 

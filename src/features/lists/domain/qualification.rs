@@ -1,14 +1,17 @@
 //! Decides from probes whether the lists of a judge may count.
 
 use super::block::Block;
-use super::estimator::{ListModel, fit_blocks};
+use super::estimator::{ListFit, ListModel, fit_blocks};
 use super::kind::ListKind;
 use crate::domain::agreement::Share;
 use crate::domain::named::named;
 use crate::domain::numeric::sigma;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
+
+/// Steps of EM toward the variance of scores.
+const PRECISION_ROUNDS: usize = 20;
 
 /// Largest share of malformed answers.
 const MOST_MALFORMED: f64 = 0.05;
@@ -129,8 +132,9 @@ impl ProbeFigures {
             });
             (number, agreed(same))
         });
+        let model = scores_of(queries, kind);
         let predictions = queries.iter().zip(0..).filter_map(|(query, number)| {
-            let found = query.predictions(kind)?;
+            let found = query.predictions(kind, &model)?;
             Some((number, found))
         });
         let predictions: Vec<(usize, Predictions)> = predictions.collect();
@@ -201,8 +205,8 @@ impl ProbeFigures {
     }
 }
 
-/// Compares an agreement with a reference, such as that of votes in both orders. It fails if it is significantly lower and
-/// a loss of more than the margin is not excluded, or if it is significantly below chance. It passes
+/// Compares an agreement with a reference, such as that of votes in both orders. It fails if it is
+/// significantly lower and a loss of more than the margin is not excluded, or if it is significantly below chance. It passes
 /// if it is significantly above chance, and above the other one less the margin. With fewer than
 /// [`MIN_QUERIES`] queries, it is undecided. The limits of the difference are Newcombe's (1998, method 10).
 fn compared(agreement: Option<ProbeShare>, reference: Option<ProbeShare>) -> Qualification {
@@ -247,15 +251,21 @@ impl ProbedQuery {
         query.lists.iter().map(move |list| (number, list))
     }
 
-    /// Predicts the votes on pairs of two documents that lists have shown, but not together, from
-    /// scores that are fitted to the lists. The probability of the better one is σ(g/√(1 + πv/8)) for
-    /// the gap g of the scores and its variance v (MacKay, 1992).
-    fn predictions(&self, kind: ListKind) -> Option<Predictions> {
-        let answers = || self.lists.iter().flatten().flatten();
-        let blocks: Vec<Block> = answers()
+    /// The scores that fit the answers.
+    fn fit(&self, kind: ListKind, model: &ListModel) -> Option<ListFit> {
+        let answers = self.lists.iter().flatten().flatten();
+        let blocks: Vec<Block> = answers
             .filter_map(|order| Block::list(0, kind, order))
             .collect();
-        let fit = fit_blocks(self.documents, &blocks, &ListModel::default())?;
+        fit_blocks(self.documents, &blocks, model)
+    }
+
+    /// Predicts the votes on pairs of two documents that answered lists have shown, but not together,
+    /// from scores that are fitted to the lists. The probability of the better one is
+    /// σ(g/√(1 + πv/8)) for the gap g of the scores and its variance v (MacKay, 1992).
+    fn predictions(&self, kind: ListKind, model: &ListModel) -> Option<Predictions> {
+        let answers = || self.lists.iter().flatten().flatten();
+        let fit = self.fit(kind, model)?;
         let is_shown = |document: &usize| answers().any(|order| order.contains(document));
         let is_held_out = |(one, other): &&(usize, usize)| {
             let together = |order: &Vec<usize>| order.contains(one) && order.contains(other);
@@ -280,6 +290,30 @@ impl ProbedQuery {
         }
         Some(found)
     }
+}
+
+/// The model of the answers about some queries: with the variance of scores that they support (EM), so
+/// that scores expect no more than the documents differ.
+fn scores_of(queries: &[ProbedQuery], kind: ListKind) -> ListModel {
+    let mut model = ListModel::default();
+    for _ in 0..PRECISION_ROUNDS {
+        let (mut squares, mut documents) = (0.0, 0);
+        for query in queries {
+            let answers = query.lists.iter().flatten().flatten();
+            let shown: BTreeSet<usize> = answers.flatten().copied().collect();
+            let Some(fit) = query.fit(kind, &model) else {
+                continue;
+            };
+            for document in shown {
+                squares += fit.scores[document].powi(2) + fit.covariance.get(document, document);
+                documents += 1;
+            }
+        }
+        if documents > 0 {
+            model.precision = f64::from(documents) / squares;
+        }
+    }
+    model
 }
 
 /// The pairs that an answer decides: the better document, and the other.
@@ -438,6 +472,50 @@ mod tests {
             ..sharp
         };
         assert_eq!(few.qualification(), Qualification::Passed);
+    }
+
+    /// A judge whose lists and votes follow the model does not fail, however similar the documents
+    /// are.
+    #[test]
+    fn similar_documents_do_not_make_a_judge_fail() {
+        let kind = ListKind::new(5, AnswerForm::Order).unwrap();
+        for spread in [0.5, 1.0, 2.0] {
+            let mut failed = 0;
+            for seed in 0..20 {
+                let mut rng = SeededRng::new(seed, &["similar documents"]);
+                let probed: Vec<ProbedQuery> = (0..10)
+                    .map(|_| {
+                        let scores: Vec<f64> = (0..12).map(|_| spread * rng.normal()).collect();
+                        let mut order = |documents: &[usize]| {
+                            let gumbel = |rng: &mut SeededRng| -(-rng.unit().ln()).ln();
+                            let mut read: Vec<(f64, usize)> = documents
+                                .iter()
+                                .map(|document| (scores[*document] + gumbel(&mut rng), *document))
+                                .collect();
+                            read.sort_by(|x, y| y.0.total_cmp(&x.0));
+                            Some(read.into_iter().map(|(_, document)| document).collect())
+                        };
+                        let shown = [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [8, 9, 10, 11, 0]];
+                        let lists = shown.map(|documents| [order(&documents), order(&documents)]);
+                        let mut votes = Vec::new();
+                        for one in 0..12 {
+                            for other in 0..one {
+                                let wins = rng.unit() < sigma(scores[one] - scores[other]);
+                                votes.push(if wins { (one, other) } else { (other, one) });
+                            }
+                        }
+                        ProbedQuery {
+                            documents: 12,
+                            lists: lists.to_vec(),
+                            votes,
+                        }
+                    })
+                    .collect();
+                let figures = ProbeFigures::of(kind, &probed, None);
+                failed += usize::from(figures.predictions() == Qualification::Failed);
+            }
+            assert!(failed <= 1, "{spread}: {failed} of 20");
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Tastes {
 /// The note printed with scores in which judges have tastes.
 pub fn taste_words(taste: f64) -> String {
     format!(
-        "judges have tastes ({} of the variance of scores)",
+        "judges have tastes ({} of score variance)",
         fixed(taste, 2)
     )
 }

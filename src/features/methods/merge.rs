@@ -80,7 +80,8 @@ pub(crate) const SHARED: SharedAnswers = SharedAnswers {
     merge: |merger, query, terms| {
         let mut statement = merger.from.prepare_cached(&format!(
             "SELECT {CALL} FROM rerank_call
-             WHERE of_query = ?1 AND service IN (SELECT value FROM json_each(?2)) ORDER BY id"
+             WHERE of_query = ?1
+             AND (?2 IS NULL OR service IN (SELECT value FROM json_each(?2))) ORDER BY id"
         ))?;
         let rows = statement.query(params![query.theirs, services(terms)])?;
         copy_calls(merger, rows, Some(query.ours))?;
@@ -94,7 +95,8 @@ pub(crate) const SHARED: SharedAnswers = SharedAnswers {
     count: |db, query, terms| {
         let counted = db.one(
             "SELECT (SELECT count(*) FROM rerank_call WHERE of_query = ?1
-                     AND service IN (SELECT value FROM json_each(?3))) + count(ranking),
+                     AND (?3 IS NULL OR service IN (SELECT value FROM json_each(?3))))
+                     + count(ranking),
                  count(*) - count(ranking)
              FROM rerank_result
              WHERE query = ?1 AND method IN (SELECT value FROM json_each(?2))",
@@ -118,15 +120,14 @@ fn methods(terms: &Terms) -> String {
 }
 
 /// The names of the judges and rerankers in the terms of shared work, as a JSON array. Each of the
-/// terms is a list of lists that begin with a name.
+/// terms is a list of lists that begin with a name. `None` for older terms, which do not name the
+/// rerankers: all calls are of the job then.
 #[cfg(feature = "remote")]
-fn services(terms: &Terms) -> String {
+fn services(terms: &Terms) -> Option<String> {
     let lists = [JUDGES_TERM, RERANKERS_TERM].map(|term| terms.get(term).and_then(Value::as_array));
     let services = lists.into_iter().flatten().flatten();
-    services
-        .filter_map(|service| service.get(0).cloned())
-        .collect::<Value>()
-        .to_string()
+    let names = services.map(|service| Some(service.as_array()?.first()?.clone()));
+    Some(names.collect::<Option<Value>>()?.to_string())
 }
 
 /// The terms of shared work with the judges and the rerankers.
@@ -254,5 +255,14 @@ mod tests {
         let wide = terms(&json!([judge("gpt"), judge("other")]), &json!([]));
         let more = piece(&store, wide);
         assert_eq!(merged(more, narrow).spent_usd, 0.5);
+    }
+
+    #[test]
+    fn a_job_whose_terms_do_not_name_the_rerankers_gives_all_calls() {
+        let older = terms(&json!([]), &json!(["voyage 4 at https://example.org"]));
+        let (_folder, store) = project(&["voyage", "zerank"]);
+        let all = piece(&store, older.clone());
+        assert_eq!(all.votes, 2);
+        assert_eq!(merged(all, older).spent_usd, 1.0);
     }
 }

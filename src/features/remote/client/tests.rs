@@ -134,6 +134,7 @@ async fn only_one_process_works_as_a_worker() {
         .await;
     assert!(pushed.is_err_and(is_replaced));
     assert_eq!(server.lease(&first, 600.0, 9, &[]).await.unwrap(), []);
+    server.give_back(&first, &[1, 2]).await.unwrap();
     assert!(server.leave(&first).await.is_err_and(is_replaced));
     assert_eq!(server.renew(&second, 600.0).await.unwrap().len(), 1);
     // A worker that was released cannot go on.

@@ -118,12 +118,15 @@ impl Server {
         Ok(units)
     }
 
-    /// Gives units back, so that other workers can lease them.
+    /// Gives units back, so that other workers can lease them, unless another process has taken the
+    /// place of this one.
     pub async fn give_back(&self, seat: &Seat, units: &[i32]) -> Result<(), ServerError> {
         self.answer(self.client.execute(
             "UPDATE overrule.unit SET worker = NULL, leased_until = NULL
-             WHERE job = $1 AND worker = $2 AND id = ANY ($3) AND NOT done",
-            &[&seat.job, &seat.worker, &units],
+             WHERE job = $1 AND worker = $2 AND id = ANY ($4) AND NOT done
+             AND EXISTS (SELECT 1 FROM overrule.worker
+                 WHERE worker.id = $2 AND session = $3)",
+            &[&seat.job, &seat.worker, &seat.session, &units],
         ))
         .await?;
         Ok(())

@@ -5,9 +5,10 @@ ALTER TABLE overrule.lease ALTER copies DROP DEFAULT, DROP COLUMN copy;
 
 -- Leases an item, or extends the lease, and returns whether it is held now. The person's own lease
 -- comes first, then a slot that is free or has expired. For a person who may not read the judgments
--- of others yet, whoever has judged the item has a slot too. A lease is taken by one statement, for
--- which others wait, so that two people never get the same slot. The function runs with the rights
--- of its owner, since an expired lease is another person's row.
+-- of others yet, whoever has judged the item has a slot too, according to the latest row of each
+-- person here. An item that everyone is to judge has more slots than people. A lease is taken by one
+-- statement, for which others wait, so that two people never get the same slot. The function runs
+-- with the rights of its owner, since an expired lease is another person's row.
 CREATE OR REPLACE FUNCTION overrule.lease_item(
     of_project bigint, of_item bytea, slots integer, by_copy uuid, by_person text,
     of_query text, of_documents text[], at_place text
@@ -27,10 +28,11 @@ BEGIN
         RETURN true;
     END IF;
     IF NOT overrule.reads_all() THEN
-        judges := ARRAY(SELECT person FROM overrule.judgment
+        judges := ARRAY(SELECT person FROM (
+            SELECT DISTINCT ON (person) person, kind FROM overrule.judgment
             WHERE project = of_project AND item = of_item AND kind <> 'shown'
-            GROUP BY person HAVING count(*) FILTER (WHERE kind IN ('verdict', 'ruling'))
-                > count(*) FILTER (WHERE kind IN ('undo', 'ruling_undo')));
+            ORDER BY person, seq DESC) AS latest
+            WHERE kind IN ('verdict', 'ruling'));
         IF me <> ALL (judges) AND slots <= (SELECT count(*) FROM (
             SELECT unnest(judges) UNION SELECT person FROM overrule.lease
             WHERE project = of_project AND item = of_item AND until > now()) AS people)

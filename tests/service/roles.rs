@@ -409,6 +409,19 @@ fn an_item_that_enough_people_have_judged_is_leased_to_no_further_annotator() {
     office.run(ann, &["undo"]);
     office.sync(ann);
     assert!(lease(bob, 1));
+    // Two copies have undone the same verdict, and another one follows.
+    for kind in ["undo", "verdict"] {
+        let again = format!(
+            "INSERT INTO overrule.judgment
+                 (project, uid, kind, person, query, item, form, body, copy)
+             SELECT project, uid || '-', kind, person, query, item, form, body, copy
+             FROM overrule.judgment WHERE person = '{ann}' AND kind = '{kind}'"
+        );
+        office.sql(None, &again);
+    }
+    assert!(!lease(bob, 1));
+    // Everyone is to judge it.
+    assert!(lease(bob, i32::MAX));
 }
 
 #[test]

@@ -23,6 +23,9 @@ const EXTEND_EVERY: Duration = Duration::from_secs(60);
 /// project is closed.
 const PARTING: Duration = Duration::from_millis(200);
 
+/// The number of slots of an item that everyone is to judge: more than there are people.
+pub const EVERYONE: i32 = i32::MAX;
+
 /// What the person wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
@@ -40,7 +43,7 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenItem {
     pub subject: DecisionSubject,
-    /// Number of people who may have it open at a time.
+    /// Number of people who are to judge it, and may have it open at a time.
     pub slots: i32,
     /// Whether one person's decision is enough.
     pub is_alone: bool,
@@ -70,7 +73,8 @@ pub enum Event {
     },
     /// Another number of changes wait for the server.
     Waiting(i64),
-    /// What was opened is open at these people, and no more are wanted.
+    /// What was opened is open at these people, and no more are wanted. Without people, others have
+    /// judged it whose judgments may not be read yet.
     Taken(DecisionSubject, Vec<Lease>),
     /// This person has decided on what was opened since then.
     Decided(DecisionSubject, String),
@@ -99,7 +103,7 @@ struct AskedLease {
     item: Item,
     /// When it was asked for or extended.
     since: Instant,
-    /// Whether someone else had decided on it before.
+    /// Whether someone else had decided on it before, or everyone is to decide on it.
     was_decided: bool,
 }
 
@@ -218,17 +222,17 @@ impl Background {
         }
         let (subject, person) = (open.subject.clone(), self.person.clone());
         let found = self.store.read(move |db| {
-            Ok(db
-                .shared_item(&subject)?
-                .zip(Some(db.judged_by(&subject, &person)?)))
+            let Some(item) = db.shared_item(&subject)?.filter(Item::is_storable) else {
+                return Ok(None);
+            };
+            let (decided, is_gold) = (db.judged_by(&subject, &person)?, db.is_gold(&subject)?);
+            Ok(Some((item, decided, is_gold, db.judgment_reader()?)))
         });
-        let found = found.await?;
-        let Some((item, decided)) = found.filter(|(item, _)| item.is_storable()) else {
+        let Some((item, decided, is_gold, reader)) = found.await? else {
             return Ok(());
         };
-        let held = watch
-            .lease(&item, open.slots, &self.person, open.place)
-            .await?;
+        let slots = if is_gold { EVERYONE } else { open.slots };
+        let held = watch.lease(&item, slots, &self.person, open.place).await?;
         let was_decided = match self.asked.take() {
             Some(asked) => asked.was_decided,
             None => {
@@ -239,10 +243,14 @@ impl Background {
                             && lease.documents == item.documents
                             && lease.person != self.person
                     });
-                    self.tell(Event::Taken(open.subject, others.collect()))
-                        .await;
+                    let others: Vec<Lease> = others.collect();
+                    // For whoever reads all judgments, nothing but a lease counts, and that has just
+                    // ended.
+                    if !others.is_empty() || reader.is_some() {
+                        self.tell(Event::Taken(open.subject, others)).await;
+                    }
                 }
-                decided.is_some()
+                decided.is_some() || is_gold
             }
         };
         self.asked = Some(AskedLease {

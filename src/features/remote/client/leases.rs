@@ -28,7 +28,8 @@ pub struct Lease {
 }
 
 impl Server {
-    /// Leases an item, of which `slots` people may have one lease each, or extends the lease.
+    /// Leases an item, which `slots` people are to judge and may have one lease each of, or extends
+    /// the lease. For an annotator, those who have judged it count too.
     /// Returns whether the person has it now.
     ///
     /// # Errors

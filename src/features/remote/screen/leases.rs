@@ -1,9 +1,9 @@
 //! What people have open: what is told to the server, and what of the others is skipped.
 
 use crate::app::review::review_queue::{QueueItemState, is_overlapping};
-use crate::domain::priority::{PairKey, Policy};
+use crate::domain::priority::{DrawReason, PairKey, Policy};
 use crate::domain::sanitize;
-use crate::features::remote::app::background::{OpenItem, Order};
+use crate::features::remote::app::background::{EVERYONE, OpenItem, Order};
 use crate::features::remote::client::Lease;
 use crate::registry;
 use crate::store::assignments::query_number;
@@ -15,9 +15,8 @@ use crate::tui::text::duration;
 /// The screens on which people decide on something that others may get too.
 const PLACES: [Screen; 3] = [Screen::REVIEW, Screen::BATTLE, Screen::RULING];
 
-/// Number of people who may have an item open at a time: two if several people are to judge it.
+/// Number of people who are to judge an item that is not meant for everyone.
 const ALONE: i32 = 1;
-const OVERLAPPING: i32 = 2;
 
 /// Tells the server what is open now, if it is something else.
 pub(super) fn opened(model: &mut Model) {
@@ -56,19 +55,25 @@ fn open_item(model: &Model) -> Option<OpenItem> {
     })
 }
 
-/// Number of people who may have it open at a time.
+/// Number of people who are to judge it, and may have it open at a time: everyone if several are to
+/// judge it, or if it was drawn for this person at random.
 fn slots(model: &Model, subject: &Subject) -> i32 {
     let Subject::Pair(query, pair) = subject else {
         return ALONE;
     };
+    let current = model.queue.current.iter().map(|current| &current.item);
+    let is_drawn = current.chain(&model.queue.items).any(|item| {
+        matches!(item.draw, DrawReason::Control { .. })
+            && (item.query, item.pair) == (*query, *pair)
+    });
     let (seed, overlap) = (model.options.request.seed, model.options.judging.overlap);
     let info = model.queries.info(*query);
     let key = info.map(|info| PairKey {
         query: query_number(info.id.as_str()),
         pair: *pair,
     });
-    if key.is_some_and(|key| is_overlapping(seed, overlap, key)) {
-        OVERLAPPING
+    if is_drawn || key.is_some_and(|key| is_overlapping(seed, overlap, key)) {
+        EVERYONE
     } else {
         ALONE
     }

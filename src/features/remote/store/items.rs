@@ -103,6 +103,17 @@ impl Db {
         })
     }
 
+    /// Whether this is a gold item, which everyone is asked about.
+    pub fn is_gold(&self, subject: &DecisionSubject) -> Result<bool> {
+        let DecisionSubject::Pair(query, pair) = subject else {
+            return Ok(false);
+        };
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM gold WHERE query = ?1 AND a = ?2 AND b = ?3)",
+            params![query.0, pair.low(), pair.high()],
+        )
+    }
+
     /// The person other than `reader` whose decision on a pair or document is the latest.
     pub fn judged_by(&self, subject: &DecisionSubject, reader: &str) -> Result<Option<String>> {
         let mut people: Vec<String> = match subject {

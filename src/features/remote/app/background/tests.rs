@@ -4,10 +4,11 @@ use super::*;
 use crate::app::project::{Sample, open_sample};
 use crate::config::Config;
 use crate::domain::battle::Pair;
-use crate::domain::verdict::Decision;
+use crate::domain::verdict::{Decision, GoldItem};
 use crate::features::remote::app::sync::share;
 use crate::features::remote::client::{Cursor, Server};
 use crate::features::remote::store::Shared;
+use crate::store::Db;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use tempfile::TempDir;
@@ -162,19 +163,60 @@ fn names(leases: &[HeldItem]) -> Vec<&str> {
     leases.iter().map(|held| &*held.lease.person).collect()
 }
 
+fn first_pair() -> Option<DecisionSubject> {
+    Pair::new(0, 1).map(|pair| DecisionSubject::Pair(QueryKey(1), pair))
+}
+
+fn opened(subject: Option<DecisionSubject>) -> Order {
+    Order::Open(subject.map(|subject| OpenItem {
+        subject,
+        slots: 1,
+        is_alone: true,
+        place: "review",
+    }))
+}
+
+#[tokio::test]
+async fn a_gold_pair_is_for_everyone() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((url, copies)) = team(&folder).await else {
+        return;
+    };
+    for copy in &copies {
+        let add = |db: &mut Db| {
+            let item = GoldItem {
+                a: 0,
+                b: 1,
+                decision: Decision::A,
+                note: None,
+            };
+            db.add_gold(QueryKey(1), &item, false)
+        };
+        copy.write(add).await.unwrap();
+    }
+    let [a, b] = copies;
+    let (mut ada, mut bob) = (Desk::open(a, &url, "ada"), Desk::open(b, &url, "bob"));
+    ada.orders.send(opened(first_pair())).unwrap();
+    ada.until_look(|look| names(&look.leases) == ["ada"]).await;
+    bob.orders.send(opened(first_pair())).unwrap();
+    bob.until(|event| match event {
+        Event::Taken(..) => panic!("nobody is to be kept from it"),
+        Event::Looked(look) => (names(&look.leases) == ["ada", "bob"]).then_some(()),
+        _ => None,
+    })
+    .await;
+    ada.close().await;
+    bob.close().await;
+}
+
 #[tokio::test]
 async fn what_is_open_is_told_to_the_others_until_the_verdict_has_arrived() {
     let folder = tempfile::tempdir().unwrap();
     let Some((url, [a, b])) = team(&folder).await else {
         return;
     };
-    let pair = Pair::new(0, 1).map(|pair| DecisionSubject::Pair(QueryKey(1), pair));
-    let open = Order::Open(pair.clone().map(|subject| OpenItem {
-        subject,
-        slots: 1,
-        is_alone: true,
-        place: "review",
-    }));
+    let pair = first_pair();
+    let open = opened(pair.clone());
     let mut ada = Desk::open(a, &url, "ada");
     ada.until_look(|look| look.waiting == 0).await;
     let mut bob = Desk::open(b, &url, "bob");

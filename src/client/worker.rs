@@ -57,8 +57,8 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
         charge: Charge,
         line: String,
     },
-    /// The service skips a case because calls about it keep failing. Its remaining calls stay
-    /// outstanding.
+    /// The service skips a case because calls about it keep failing, and none of them is in flight
+    /// any more. Its remaining calls stay outstanding.
     CaseSkipped {
         case: CaseId,
         why: String,
@@ -170,6 +170,7 @@ struct CallTask<Q> {
 
 struct SentCall {
     uid: Option<[u8; 16]>,
+    case: Option<CaseId>,
     worst_usd: Option<f64>,
     begun: BegunCall,
     /// A slot of the server, if judges share them.
@@ -223,6 +224,8 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     answered: RecentKeys,
     usage: RealUsage,
     absence: Option<bool>,
+    /// Skipped cases with calls in flight, and why they are skipped.
+    skipped: Vec<(CaseId, String)>,
     budget_reached: bool,
     failed: bool,
     /// Whether to abort calls in flight.
@@ -265,6 +268,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             answered: RecentKeys::default(),
             usage: RealUsage::default(),
             absence: None,
+            skipped: Vec::new(),
             budget_reached: false,
             failed: false,
             abandon: false,

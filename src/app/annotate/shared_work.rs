@@ -34,7 +34,7 @@ pub struct WorkPart {
     pub probe: usize,
 }
 
-/// The end of the calls of a part.
+/// The end of the calls of a part: none of them is in flight any more.
 #[derive(Debug)]
 pub struct PartEnd {
     pub key: PartKey,

@@ -234,6 +234,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             // money would be released although the call may still be charged.
             let sent = SentCall {
                 uid: needs.sent.then_some(call.uid),
+                case: call.question.case(),
                 worst_usd: call.worst_usd,
                 begun,
                 _place: place,

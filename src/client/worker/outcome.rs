@@ -5,7 +5,7 @@ use crate::client::gate::is_refusal;
 use crate::client::health::{Consequence, is_broken};
 use crate::client::lock;
 use crate::client::pace::{back_off, named};
-use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::client::question::{AttemptEnd, CaseId, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
 use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
 use crate::store::ledger::{AttemptFailure, Charge};
@@ -47,6 +47,22 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     ..AttemptRecord::new(sent.uid, charge)
                 });
             }
+        }
+        self.tell_skipped().await;
+    }
+
+    /// Reports skipped cases without calls in flight: until then, somebody else who took over such
+    /// a case would pay for these calls again.
+    async fn tell_skipped(&mut self) {
+        let is_flying = |(case, _): &(CaseId, String)| {
+            let mut sent = self.sent.values();
+            sent.any(|sent| sent.case == Some(*case))
+        };
+        let skipped = std::mem::take(&mut self.skipped);
+        let (flying, ended) = skipped.into_iter().partition(is_flying);
+        self.skipped = flying;
+        for (case, why) in ended {
+            self.tell(WorkerEvent::CaseSkipped { case, why }).await;
         }
     }
 
@@ -140,9 +156,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         };
         match consequence {
             Consequence::Nothing => {}
-            Consequence::SkipCase(case, why) => {
-                self.tell(WorkerEvent::CaseSkipped { case, why }).await;
-            }
+            Consequence::SkipCase(case, why) => self.skipped.push((case, why)),
             Consequence::Stop(why) => {
                 // Do not wait for a server that answers no calls; others may still answer the calls
                 // in flight.

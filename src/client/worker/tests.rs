@@ -312,6 +312,8 @@ struct WorkerResult {
     unpriced: usize,
     stopped: Option<String>,
     skipped: Vec<i64>,
+    /// When the last case was skipped.
+    skipped_at: Duration,
     budget_reached: bool,
     away: Vec<bool>,
     back: usize,
@@ -399,7 +401,10 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
                 assert_eq!(played.stopped, None, "said once");
                 played.stopped = Some(why);
             }
-            WorkerEvent::CaseSkipped { case, .. } => played.skipped.push(case.0),
+            WorkerEvent::CaseSkipped { case, .. } => {
+                played.skipped.push(case.0);
+                played.skipped_at = start.elapsed();
+            }
             WorkerEvent::BudgetReached => played.budget_reached = true,
             WorkerEvent::Away { dropped } => played.away.push(dropped),
             WorkerEvent::Back => played.back += 1,

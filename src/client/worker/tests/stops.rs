@@ -137,6 +137,26 @@ async fn a_case_that_keeps_failing_is_skipped_and_the_others_are_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_case_is_reported_as_skipped_once_its_calls_in_flight_have_ended() {
+    let server = Arc::new(SimulatedServer::new(|request| match request.number {
+        3 => ServerFate::Answer(seconds(9.0)),
+        0..100 => ServerFate::Wrong,
+        _ => ServerFate::Answer(ms(50)),
+    }));
+    let setup = WorkerSetup {
+        case: hundreds,
+        ..WorkerSetup::new(8)
+    };
+    let played = play(&server, 300, setup).await;
+    assert_eq!(played.skipped, [0]);
+    // The others did not wait for it.
+    assert_eq!(played.answered.last(), Some(&3));
+    assert_eq!(played.answered.len(), 201);
+    assert!(played.skipped_at >= seconds(9.0), "{:?}", played.skipped_at);
+    assert!(played.failed.len() < 25 + 8, "{}", played.failed.len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_panics_has_failed_and_the_others_go_on() {
     let server = Arc::new(SimulatedServer::new(|request| match request.number {
         7 => ServerFate::Panic,

@@ -196,7 +196,7 @@ pub(super) struct Lessee {
     /// Units whose calls were not all made, since a judge left or skipped the query, and which are
     /// not given back yet: another worker may do better.
     aside: Vec<Unit>,
-    /// Those that were given back. Calls in flight may still be answered.
+    /// Those that were given back. A judge that was dropped may return and answer them.
     given_back: Vec<Unit>,
     /// Units for planning rounds, which are being planned.
     planning: Vec<Unit>,

@@ -5,8 +5,9 @@
 use crate::desk::{CALLS, Desk, told};
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A name for a job that no other test has.
 pub(crate) fn job(name: &str) -> String {
@@ -280,6 +281,52 @@ fn workers_that_put_the_same_query_aside_do_not_wait_for_each_other() {
         JOIN query ON query.id = battle.query WHERE query.name = 'q'";
     fetched(&desk, "all.db", &url, &job);
     assert_eq!(number(&desk, "all.db", votes), CALLS as i64);
+}
+
+#[test]
+fn a_skipped_query_is_given_back_after_its_calls_in_flight() {
+    let desk = Desk::new("");
+    let Some(url) = server(&desk) else { return };
+    desk.set_judge("gpt-6.1-terra");
+    let text = |at: usize| match at % 3 {
+        0 => format!("slow text {at}"),
+        _ => format!("text {at} on pests"),
+    };
+    let documents: Vec<_> = (0..30)
+        .map(|at| json!({ "id": format!("d{at}"), "content": text(at) }))
+        .collect();
+    let line = json!({ "query": { "id": "p", "query": "moths" }, "documents": documents });
+    std::fs::write(desk.path("in.jsonl"), format!("{line}\n")).unwrap();
+    let error = json!({ "error": { "message": "not about pests" } });
+    desk.server.answer_marked("on pests", 400, error);
+    desk.server
+        .slow_down("slow text", Duration::from_millis(2_500));
+    let job = job("in-flight");
+    let widely = ["--concurrency", "16"];
+    let worker = |project| [&worker(project, &url, &job)[..], &widely].concat();
+    let calls = || {
+        let requests = desk.server.requests().into_iter();
+        let texts = requests.map(|request| request.body.to_string());
+        let (refused, slow): (Vec<_>, Vec<_>) = texts
+            .filter(|text| text.contains("text"))
+            .partition(|text| text.contains("on pests"));
+        (refused.len(), slow)
+    };
+    let mut other = started(&desk, &worker("w1.db"));
+    let began = Instant::now();
+    while calls().0 < 25 {
+        let is_late = began.elapsed() > Duration::from_secs(60);
+        assert!(!is_late, "the query is not skipped");
+        std::thread::yield_now();
+    }
+    // The second worker begins while the first one waits for answers.
+    let ended = desk.run(&worker("w2.db"));
+    assert_eq!(ended.status.code(), Some(3), "{}", told(&ended));
+    assert_eq!(other.wait().unwrap().code(), Some(3));
+    let (_, slow) = calls();
+    let once: HashSet<&String> = slow.iter().collect();
+    assert!(!slow.is_empty());
+    assert_eq!(once.len(), slow.len(), "asked twice");
 }
 
 #[test]

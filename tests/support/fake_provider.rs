@@ -78,6 +78,8 @@ struct State {
     queued: VecDeque<Fault>,
     faults: Faults,
     latency: Latency,
+    /// The latency of successful calls whose prompt contains these words.
+    slow: Option<(String, Duration)>,
     limit: Option<Limit>,
     books: Books,
     /// Scripted answers to calls whose prompt contains certain words: words, status, body, and
@@ -240,6 +242,11 @@ impl FakeProvider {
     /// Every answer takes this long.
     pub(crate) fn set_latency(&self, latency: Duration) {
         self.set_latencies(Latency::Constant(latency));
+    }
+
+    /// How long calls take whose prompt contains these words, unless their answer is scripted.
+    pub(crate) fn slow_down(&self, words: &str, latency: Duration) {
+        self.state().slow = Some((words.to_owned(), latency));
     }
 
     /// Answers take so long.
@@ -544,6 +551,9 @@ async fn handle(
             .iter()
             .find(|(words, .., times)| text.contains(words) && attempt <= *times);
         let said = marked.map(|(_, status, body, _)| (*status, body.clone()));
+        let slow = state.slow.as_ref().filter(|_| said.is_none());
+        let slow = slow.filter(|(words, _)| text.contains(words));
+        let latency = slow.map(|(_, latency)| *latency);
         let answer = match (
             said.or_else(|| wire::refusal(&state, dialect, &recorded)),
             fault,
@@ -557,7 +567,8 @@ async fn handle(
         if let Some(tokens) = answer.tokens {
             state.books.bill(&model, tokens);
         }
-        (answer, state.latency.of(&model, &case, attempt), headers)
+        let latency = latency.unwrap_or_else(|| state.latency.of(&model, &case, attempt));
+        (answer, latency, headers)
     };
     let in_flight = InFlight(Arc::clone(&state));
     if !latency.is_zero() {

@@ -1,8 +1,9 @@
 //! The team and the header of a shared project, at three sizes.
 
 use crate::domain::corpus::DocId;
+use crate::domain::priority::DrawReason;
 use crate::domain::verdict::Decision;
-use crate::features::remote::app::background::{Event, HeldItem, Look, Order};
+use crate::features::remote::app::background::{EVERYONE, Event, HeldItem, Look, Order};
 use crate::features::remote::app::team::day_began_ms;
 use crate::features::remote::client::{JobStatus, Lease, Participant, WorkerStatus};
 use crate::features::remote::screen::state::happened;
@@ -319,5 +320,28 @@ fn one_line_says_who_has_a_pair_open() {
         let toast = bench.model.toast.as_ref().unwrap();
         let words = "enough people have judged this pair, or are judging it; n: next";
         assert_eq!(toast.text, words);
+    }
+}
+
+#[test]
+fn a_random_draw_is_for_everyone() {
+    for (draw, slots) in [
+        (DrawReason::Priority, 1),
+        (DrawReason::Control { of: 9 }, EVERYONE),
+    ] {
+        let mut bench = judged(120, 40);
+        let mut orders = share(&mut bench);
+        tell(&mut bench, looked());
+        bench.press("w");
+        for item in &mut bench.model.queue.items {
+            item.draw = draw;
+        }
+        bench.press("enter");
+        let mut orders = std::iter::from_fn(|| orders.try_recv().ok());
+        let open = orders.find_map(|order| match order {
+            Order::Open(open) => open,
+            _ => None,
+        });
+        assert_eq!(open.map(|open| open.slots), Some(slots));
     }
 }

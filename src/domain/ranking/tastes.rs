@@ -35,10 +35,7 @@ impl Tastes {
 
 /// The note printed with scores in which judges have tastes.
 pub fn taste_words(taste: f64) -> String {
-    format!(
-        "judges have tastes ({} of score variance)",
-        fixed(taste, 2)
-    )
+    format!("judges have tastes ({} of score variance)", fixed(taste, 2))
 }
 
 impl fmt::Display for Tastes {

@@ -28,11 +28,13 @@ BEGIN
         RETURN true;
     END IF;
     IF NOT overrule.reads_all() THEN
-        judges := ARRAY(SELECT person FROM (
-            SELECT DISTINCT ON (person) person, kind FROM overrule.judgment
+        -- A copy sends its undos after its verdicts, and two copies may undo the same verdict: a judgment
+        -- stands if it is the latest row, and if there are more of them than undos.
+        judges := ARRAY(SELECT person FROM overrule.judgment
             WHERE project = of_project AND item = of_item AND kind <> 'shown'
-            ORDER BY person, seq DESC) AS latest
-            WHERE kind IN ('verdict', 'ruling'));
+            GROUP BY person HAVING (array_agg(kind ORDER BY seq DESC))[1] IN ('verdict', 'ruling')
+                OR count(*) FILTER (WHERE kind IN ('verdict', 'ruling'))
+                    > count(*) FILTER (WHERE kind IN ('undo', 'ruling_undo')));
         IF me <> ALL (judges) AND slots <= (SELECT count(*) FROM (
             SELECT unnest(judges) UNION SELECT person FROM overrule.lease
             WHERE project = of_project AND item = of_item AND until > now()) AS people)

@@ -410,14 +410,27 @@ fn an_item_that_enough_people_have_judged_is_leased_to_no_further_annotator() {
     office.sync(ann);
     assert!(lease(bob, 1));
     // Two copies have undone the same verdict, and another one follows.
-    for kind in ["undo", "verdict"] {
+    let add = |kind: &str| {
         let again = format!(
             "INSERT INTO overrule.judgment
                  (project, uid, kind, person, query, item, form, body, copy)
              SELECT project, uid || '-', kind, person, query, item, form, body, copy
-             FROM overrule.judgment WHERE person = '{ann}' AND kind = '{kind}'"
+             FROM overrule.judgment WHERE person = '{ann}' AND kind = '{kind}'
+             ORDER BY length(uid) DESC LIMIT 1"
         );
         office.sql(None, &again);
+    };
+    add("undo");
+    assert!(lease(bob, 1));
+    add("verdict");
+    assert!(!lease(bob, 1));
+    // A copy sends two verdicts before it sends the undo of the first.
+    for kind in ["undo", "verdict", "verdict", "undo"] {
+        add(kind);
+    }
+    assert!(lease(bob, 1));
+    for kind in ["verdict", "verdict", "undo"] {
+        add(kind);
     }
     assert!(!lease(bob, 1));
     // Everyone is to judge it.

@@ -676,7 +676,8 @@ impl Lessee {
 
     /// Gives back the units that were put aside, once their answers are on the server.
     async fn give_back(&mut self) {
-        let (Some(server), false) = (&self.server, self.aside.is_empty()) else {
+        let is_due = self.failed.is_none() && !self.aside.is_empty();
+        let (Some(server), true) = (&self.server, is_due) else {
             return;
         };
         let units: Vec<i32> = self.aside.iter().map(|unit| unit.id).collect();

@@ -59,10 +59,7 @@ impl Db {
             [name, value],
         )?;
         if changed > 0 {
-            self.change(
-                "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
-                [ensemble.0],
-            )?;
+            self.touch_ensemble(ensemble)?;
         }
         Ok(changed > 0)
     }

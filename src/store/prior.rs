@@ -151,10 +151,7 @@ impl Db {
         {
             return Ok(false);
         }
-        self.change(
-            "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
-            [ensemble.0],
-        )?;
+        self.touch_ensemble(ensemble)?;
         Ok(true)
     }
 

@@ -1,5 +1,6 @@
 //! Settings of the project, and values remembered between runs.
 
+use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError, file, schema};
 use crate::domain::hex::hex;
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
@@ -205,6 +206,15 @@ impl Db {
     /// Marks the numbers of every query as changed.
     pub(crate) fn touch_all(&self) -> Result<()> {
         self.change("UPDATE query SET revision = revision + 1", [])?;
+        Ok(())
+    }
+
+    /// Marks the numbers of an ensemble's queries as changed.
+    pub(super) fn touch_ensemble(&self, ensemble: EnsembleId) -> Result<()> {
+        self.change(
+            "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
+            [ensemble.0],
+        )?;
         Ok(())
     }
 

@@ -37,10 +37,7 @@ impl Db {
         if before.unwrap_or(0.0) == learned {
             return Ok(false);
         }
-        self.change(
-            "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
-            [ensemble.0],
-        )?;
+        self.touch_ensemble(ensemble)?;
         Ok(true)
     }
 

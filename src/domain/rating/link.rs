@@ -100,6 +100,11 @@ impl Tail {
     }
 }
 
+/// The curvature of an observation's loss by the gap of its scores.
+pub(super) fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
+    o.weight * o.slope * o.slope * local(o, model, scores).curvature
+}
+
 /// The terms of an observation at some scores.
 pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
     let z = o.argument(scores);

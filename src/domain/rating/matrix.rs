@@ -2,6 +2,15 @@
 
 use crate::domain::numeric::{axpy, dot};
 
+/// Adds the curvature of `stiffness` · (e_a − e_b)²/2.
+#[inline]
+pub(super) fn add_spring(matrix: &mut [f64], size: usize, (a, b): (usize, usize), stiffness: f64) {
+    matrix[a * size + a] += stiffness;
+    matrix[b * size + b] += stiffness;
+    matrix[a * size + b] -= stiffness;
+    matrix[b * size + a] -= stiffness;
+}
+
 /// L⁻¹ for the Cholesky factor L of a positive definite matrix, in row order throughout.
 pub(super) fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     for i in 0..size {

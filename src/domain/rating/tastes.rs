@@ -4,8 +4,8 @@
 //! of the same judge about a document share its taste, so they say less about θ than answers of
 //! different judges.
 
-use super::link::local;
-use super::matrix::{gram, inverse_factor};
+use super::link::stiffness;
+use super::matrix::{add_spring, gram, inverse_factor};
 use super::{Fit, Observation, RatingOptions};
 use std::collections::{BTreeMap, HashMap};
 
@@ -149,10 +149,7 @@ impl JudgeCurvature {
         let curvatures = judges.into_iter().map(|(judge, tastes)| {
             let documents: Vec<usize> = tastes.keys().copied().collect();
             let values: Vec<f64> = tastes.into_values().collect();
-            let mut own = fit.scores.clone();
-            for (document, value) in documents.iter().zip(&values) {
-                own[*document] += value;
-            }
+            let own = with_tastes(&fit.scores, &documents, &values);
             let size = documents.len();
             let mut matrix = vec![0.0; size * size];
             (0..size).for_each(|i| matrix[i * size + i] = precision);
@@ -162,12 +159,7 @@ impl JudgeCurvature {
                     documents.binary_search(&o.a).ok()?,
                     documents.binary_search(&o.b).ok()?,
                 );
-                let curvature = local(o, options.model, &own).curvature;
-                let stiffness = o.weight * o.slope * o.slope * curvature;
-                matrix[a * size + a] += stiffness;
-                matrix[b * size + b] += stiffness;
-                matrix[a * size + b] -= stiffness;
-                matrix[b * size + a] -= stiffness;
+                add_spring(&mut matrix, size, (a, b), stiffness(o, options.model, &own));
             }
             let factor = inverse_factor(matrix, size)?;
             let diagonal = factor.iter().step_by(size + 1);
@@ -186,10 +178,7 @@ impl JudgeCurvature {
 
     /// The judge's number, and its own scores of all documents.
     pub(super) fn own_scores(&self, fit: &Fit) -> (u32, Vec<f64>) {
-        let mut scores = fit.scores.clone();
-        for (document, value) in self.documents.iter().zip(&self.values) {
-            scores[*document] += value;
-        }
+        let scores = with_tastes(&fit.scores, &self.documents, &self.values);
         (self.judge, scores)
     }
 
@@ -207,12 +196,21 @@ impl JudgeCurvature {
     }
 }
 
+/// A judge's own scores, given its tastes for some documents.
+fn with_tastes(scores: &[f64], documents: &[usize], tastes: &[f64]) -> Vec<f64> {
+    let mut own = scores.to_vec();
+    for (document, taste) in documents.iter().zip(tastes) {
+        own[*document] += taste;
+    }
+    own
+}
+
 /// The weight that a vote share of `votes` judges with tastes has in the fit of scores alone: what
 /// they say about a gap with the curvature `v` is as uncertain as this many battles. `weight` itself
 /// without tastes.
 ///
-/// A share of weight w has the variance φ/(wv) as an estimate of the gap; the mean of the judges' tastes
-/// adds 2τ²/votes, where τ² = φ/κ.
+/// A share of weight w has the variance φ/(wv) as an estimate of the gap; the mean of the judges'
+/// tastes adds 2τ²/votes, where τ² = φ/κ.
 pub fn weight_with_tastes(weight: f64, votes: usize, v: f64, options: &RatingOptions) -> f64 {
     match options.taste_precision() {
         Some(precision) if votes > 0 => 1.0 / (1.0 / weight + 2.0 * v / (precision * votes as f64)),

@@ -2,7 +2,7 @@
 //! the battles.
 
 use super::link;
-use super::matrix::{gram, inverse_factor};
+use super::matrix::{add_spring, gram, inverse_factor};
 use super::tastes::{JudgeCurvature, weight_with_tastes};
 use super::{Fit, Observation, RatingModel, RatingOptions, check};
 use crate::domain::numeric::{axpy, dot};
@@ -237,12 +237,8 @@ pub fn covariance_drawn_in(
     let has_tastes = options.taste_precision().is_some();
     let of_scores = |o: &&Observation| o.counts() && !(has_tastes && o.judge.is_some());
     for o in observations.iter().filter(of_scores) {
-        let stiffness = stiffness(o, options.model, &fit.scores);
-        let (a, b) = (place[o.a], place[o.b]);
-        hessian[a * documents + a] += stiffness;
-        hessian[b * documents + b] += stiffness;
-        hessian[a * documents + b] -= stiffness;
-        hessian[b * documents + a] -= stiffness;
+        let stiffness = link::stiffness(o, options.model, &fit.scores);
+        add_spring(&mut hessian, documents, (place[o.a], place[o.b]), stiffness);
     }
     for judge in JudgeCurvature::of(observations, fit, options)? {
         for (i, j, softened) in judge.softened() {
@@ -260,7 +256,7 @@ pub fn leverage(
     fit: &Fit,
     covariance: &Covariance,
 ) -> f64 {
-    stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
+    link::stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
 }
 
 /// The Hessian's diagonal: the precision of each score if the others were fixed.
@@ -280,10 +276,6 @@ pub fn firmness(
         diagonal[o.b] += stiffness;
     }
     diagonal
-}
-
-fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
-    o.weight * o.slope * o.slope * link::local(o, model, scores).curvature
 }
 
 /// The dispersion of one or more fits, as the two sums whose quotient it is.

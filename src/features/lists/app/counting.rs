@@ -8,7 +8,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::number_words::fixed;
 use crate::domain::ranking::{CountedAnswer, CountedAnswers};
 use crate::domain::rating::RatingModel;
-use crate::features::lists::domain::{Block, CountingModel, estimate};
+use crate::features::lists::domain::{Block, CountingModel, QueryBlocks, estimate};
 use crate::features::lists::store::StoredCounting;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
@@ -91,55 +91,84 @@ pub struct CountingOffer {
     pub unqualified: usize,
 }
 
+/// What the weights of list calls are estimated from.
+struct CountingInputs {
+    pooled: Vec<QueryBlocks>,
+    /// The dispersion of battles and the precision of the prior that apply to most of the queries.
+    battle_phi: f64,
+    lambda: f64,
+    /// The model of the project's scores.
+    fitted: RatingModel,
+    lists: usize,
+    queries: usize,
+    unqualified: usize,
+}
+
+impl CountingInputs {
+    fn read(db: &Db) -> Result<Self> {
+        let mut asked: BTreeSet<QueryId> = BTreeSet::new();
+        asked.extend(db.list_calls(None)?.into_iter().map(|list| list.query));
+        let qualifications = db.list_qualifications()?;
+        let (mut lists, mut queries, mut unqualified) = (0, 0, 0);
+        let mut judges = BTreeSet::new();
+        // φ and λ, with the number of queries to which they apply.
+        let mut applied: BTreeMap<[u64; 2], ([f64; 2], usize)> = BTreeMap::new();
+        for name in &asked {
+            let Some(key) = db.known_query(name.as_str())? else {
+                continue;
+            };
+            let documents = db.document_ids(key)?;
+            let counted = CountedLists::read(db, name, &documents, &qualifications)?;
+            unqualified += counted.unqualified;
+            if counted.lists.is_empty() {
+                continue;
+            }
+            lists += counted.lists.len();
+            queries += 1;
+            judges.extend(counted.lists.into_iter().map(|of| of.list.list.judge));
+            let seats = db.judges_of(key)?.len();
+            if seats > 0 {
+                let settings = db.view_inputs(key)?.1;
+                let phi = settings.phi.unwrap_or(1.0 / seats as f64);
+                let both = [phi, settings.rating().lambda];
+                applied.entry(both.map(f64::to_bits)).or_insert((both, 0)).1 += 1;
+            }
+        }
+        let usual = applied.into_values().rev().max_by_key(|(_, n)| *n);
+        let settings = db.settings_in_force()?;
+        let [battle_phi, lambda] = match usual {
+            Some((both, _)) => both,
+            None => {
+                let assumed = 1.0 / judges.len().max(1) as f64;
+                [settings.phi.unwrap_or(assumed), settings.rating().lambda]
+            }
+        };
+        Ok(Self {
+            pooled: pooled_queries(db, asked, &qualifications)?,
+            battle_phi,
+            lambda,
+            fitted: settings.model,
+            lists,
+            queries,
+            unqualified,
+        })
+    }
+}
+
 /// Estimates the weights of list calls for the scores of the project. Changes nothing.
 ///
 /// # Errors
 /// No list call counts, or judges have tastes and the project's model has none.
 pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppError> {
-    let (pooled, (battle_phi, lambda, fitted), lists, queries, unqualified) =
-        store.read_blocking(|db| {
-            let mut asked: BTreeSet<QueryId> = BTreeSet::new();
-            asked.extend(db.list_calls(None)?.into_iter().map(|list| list.query));
-            let qualifications = db.list_qualifications()?;
-            let (mut lists, mut queries, mut unqualified) = (0, 0, 0);
-            let mut judges = BTreeSet::new();
-            // The dispersion of battles and the precision of the prior, with the number of queries for
-            // which they apply.
-            let mut applied: BTreeMap<[u64; 2], ([f64; 2], usize)> = BTreeMap::new();
-            for name in &asked {
-                let Some(key) = db.known_query(name.as_str())? else {
-                    continue;
-                };
-                let documents = db.document_ids(key)?;
-                let counted = CountedLists::read(db, name, &documents, &qualifications)?;
-                unqualified += counted.unqualified;
-                if counted.lists.is_empty() {
-                    continue;
-                }
-                lists += counted.lists.len();
-                queries += 1;
-                judges.extend(counted.lists.into_iter().map(|of| of.list.list.judge));
-                let seats = db.judges_of(key)?.len();
-                if seats > 0 {
-                    let settings = db.view_inputs(key)?.1;
-                    let phi = settings.phi.unwrap_or(1.0 / seats as f64);
-                    let both = [phi, settings.rating().lambda];
-                    applied.entry(both.map(f64::to_bits)).or_insert((both, 0)).1 += 1;
-                }
-            }
-            let usual = applied.into_values().rev().max_by_key(|(_, n)| *n);
-            let settings = db.settings_in_force()?;
-            let [battle_phi, lambda] = match usual {
-                Some((both, _)) => both,
-                None => {
-                    let assumed = 1.0 / judges.len().max(1) as f64;
-                    [settings.phi.unwrap_or(assumed), settings.rating().lambda]
-                }
-            };
-            let pooled = pooled_queries(db, asked, &qualifications)?;
-            let prior = (battle_phi, lambda, settings.model);
-            Ok((pooled, prior, lists, queries, unqualified))
-        })?;
+    let CountingInputs {
+        pooled,
+        battle_phi,
+        lambda,
+        fitted,
+        lists,
+        queries,
+        unqualified,
+    } = store.read_blocking(|db| CountingInputs::read(db))?;
     if lists == 0 {
         return Err(if unqualified > 0 {
             invalid!(

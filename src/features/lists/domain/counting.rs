@@ -41,9 +41,9 @@ pub struct KindWeight {
 }
 
 impl CountingModel {
-    /// The weights under estimated dispersions, for a project with the prior precision `lambda`. A pair of a list of m documents counts
-    /// w_m · φ_battle / φ_list battles. Scores have the covariance φ_battle · H⁻¹, so the pair adds
-    /// the information w_m / φ_list, as in the list model.
+    /// The weights under estimated dispersions, for a project with the prior precision `lambda`. A
+    /// pair of a list of m documents counts w_m · φ_battle / φ_list battles. Scores have the
+    /// covariance φ_battle · H⁻¹, so the pair adds the information w_m / φ_list, as in the list model.
     ///
     /// Scores have the prior variance φ_battle/λ, so tastes of variance τ² have the share τ²λ/φ_battle
     /// of it.

@@ -206,9 +206,10 @@ impl ProbeFigures {
 }
 
 /// Compares an agreement with a reference, such as that of votes in both orders. It fails if it is
-/// significantly lower and a loss of more than the margin is not excluded, or if it is significantly below chance. It passes
-/// if it is significantly above chance, and above the other one less the margin. With fewer than
-/// [`MIN_QUERIES`] queries, it is undecided. The limits of the difference are Newcombe's (1998, method 10).
+/// significantly lower and a loss of more than the margin is not excluded, or if it is significantly
+/// below chance. It passes if it is significantly above chance, and above the other one less the
+/// margin. With fewer than [`MIN_QUERIES`] queries, it is undecided. The limits of the difference are
+/// Newcombe's (1998, method 10).
 fn compared(agreement: Option<ProbeShare>, reference: Option<ProbeShare>) -> Qualification {
     let Some(found) = agreement else {
         return Qualification::Undecided;

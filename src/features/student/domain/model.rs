@@ -19,7 +19,7 @@ use super::spool::{Spool, SpoolError};
 use crate::domain::prediction::OutcomeProbabilities;
 use newton::Exponentials;
 use serde::{Deserialize, Serialize};
-use temperature::temperature;
+use temperature::{LastStep, temperature};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudentModel {
@@ -58,13 +58,15 @@ struct Calibration {
 }
 
 impl Calibration {
-    /// Fits a temperature to the rows that `each` visits, starting from a nearby one.
-    fn of_temperature<E>(
-        each: impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), E>,
+    /// Fits a temperature to the rows of some groups, starting from a nearby one.
+    fn of_temperature(
+        groups: &[&ScoredGroup],
         near: f64,
-    ) -> Result<Self, E> {
+        last: LastStep,
+    ) -> Result<Self, SpoolError> {
+        let each = |visit: &mut dyn FnMut(_)| groups.iter().try_for_each(|of| of.each(&mut *visit));
         Ok(Self {
-            temperature: temperature(each, near)?,
+            temperature: temperature(each, near, last)?,
             isotonic: None,
         })
     }

@@ -39,7 +39,7 @@ impl PoolTexts {
     pub fn read(query: &str, tokens: &NumberedTokens) -> Self {
         let mut lexicon = Lexicon::default();
         let looked_for = QueryWords::new(query, &mut lexicon);
-        let words: Vec<KnownWord> = tokens.forms().map(|form| lexicon.word(form)).collect();
+        let words: Vec<KnownWord> = tokens.forms().map(|form| lexicon.of_pool(form)).collect();
         let known = |token: &NumberedToken| words.get(token.number as usize).copied();
         let read: Vec<ReadText> = tokens
             .texts()
@@ -82,7 +82,9 @@ impl PoolTexts {
 
 /// The words of one text as numbers of the lexicon.
 struct ReadText {
-    /// All words as written, in order.
+    /// Number of words.
+    words: usize,
+    /// Those that the query has too, as written, in order.
     written: Vec<u32>,
     /// The stems of all words except stopwords, in order.
     stems: Vec<u32>,
@@ -90,23 +92,29 @@ struct ReadText {
 
 impl ReadText {
     fn of(words: impl Iterator<Item = KnownWord>) -> Self {
-        let (mut written, mut stems) = (Vec::new(), Vec::new());
+        let (mut count, mut written, mut stems) = (0, Vec::new(), Vec::new());
         for word in words {
-            written.push(word.written);
+            count += 1;
+            written.extend(word.written);
             stems.extend(word.stem);
         }
-        Self { written, stems }
+        Self {
+            words: count,
+            written,
+            stems,
+        }
     }
 }
 
 #[derive(Clone, Copy)]
 struct KnownWord {
-    written: u32,
+    /// `None` for a word that the query does not have.
+    written: Option<u32>,
     /// `None` for a stopword.
     stem: Option<u32>,
 }
 
-/// Assigns numbers to words and stems.
+/// Assigns numbers to the words of the query, and to stems.
 #[derive(Default)]
 struct Lexicon {
     words: HashMap<String, KnownWord>,
@@ -119,21 +127,36 @@ impl Lexicon {
         *self.stems.entry(stem).or_insert(next)
     }
 
-    fn word(&mut self, normal: &str) -> KnownWord {
+    /// A word of a pool, which may not occur in the query.
+    fn of_pool(&mut self, normal: &str) -> KnownWord {
+        self.words
+            .get(normal)
+            .copied()
+            .unwrap_or_else(|| KnownWord {
+                written: None,
+                stem: self.stem_of(normal),
+            })
+    }
+
+    fn of_query(&mut self, normal: &str) -> KnownWord {
         if let Some(known) = self.words.get(normal) {
             return *known;
         }
         let known = KnownWord {
-            written: self.words.len() as u32,
-            stem: (!is_stopword(normal)).then(|| self.stem(stem(normal))),
+            written: Some(self.words.len() as u32),
+            stem: self.stem_of(normal),
         };
         self.words.insert(normal.to_owned(), known);
         known
     }
 
+    fn stem_of(&mut self, normal: &str) -> Option<u32> {
+        (!is_stopword(normal)).then(|| self.stem(stem(normal)))
+    }
+
     fn read(&mut self, text: &str) -> ReadText {
         let mut words = Vec::new();
-        each_token(text, |_, normal| words.push(self.word(normal)));
+        each_token(text, |_, normal| words.push(self.of_query(normal)));
         ReadText::of(words.into_iter())
     }
 }
@@ -183,7 +206,7 @@ impl QueryWords {
         TextNumbers {
             words_covered: share(covered, self.written),
             phrases: share(found.len(), self.neighbors.len()),
-            density: share(hits.count(), text.written.len()),
+            density: share(hits.count(), text.words),
             likeness,
         }
     }

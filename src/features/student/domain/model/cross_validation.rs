@@ -1,10 +1,10 @@
 //! Fits a model and cross-validates it: each query is predicted by models that never saw it.
 
 use super::{
-    Calibration, ScoredGroup, ScoredLogits, StudentModel, TrainingPairs, isotonic, newton,
-    probabilities,
+    Calibration, LastStep, ScoredGroup, ScoredLogits, StudentModel, TrainingPairs, isotonic,
+    newton, probabilities,
 };
-use crate::domain::parallel::in_order;
+use crate::domain::parallel::{both, in_order};
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::domain::sampling::SeededRng;
 use crate::features::student::domain::features::PairFeatures;
@@ -231,29 +231,44 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
 /// The calibration for some groups: isotonic if its cross-validated cross entropy over the groups
 /// is lower than that of a temperature.
 fn calibrate(parts: &[ScoredGroup], scratch: &dyn Scratch) -> Result<Calibration, SpoolError> {
-    let all =
-        |visit: &mut dyn FnMut(ScoredLogits)| parts.iter().try_for_each(|of| of.each(&mut *visit));
-    let by_temperature = Calibration::of_temperature(all, 1.0)?;
-    let curves = isotonic::curves(parts, |(eta, tau)| probabilities(eta, tau), scratch)?;
-    let curves: Option<Vec<_>> = curves.into_iter().collect();
-    let Some(mut curves) = curves else {
-        return Ok(by_temperature);
-    };
-    let curves_without = curves.split_off(1);
-    let (mut of_temperature, mut of_curves) = (0.0, 0.0);
-    for ((out, part), curves) in parts.iter().enumerate().zip(curves_without) {
-        let others = |visit: &mut dyn FnMut(ScoredLogits)| {
-            let parts = parts.iter().enumerate().filter(|(other, _)| *other != out);
-            parts
-                .into_iter()
-                .try_for_each(|(_, of)| of.each(&mut *visit))
-        };
-        let near = by_temperature.temperature;
-        of_temperature += Calibration::of_temperature(others, near)?.loss(part)?;
-        of_curves += Calibration::of_curves(curves).loss(part)?;
-    }
-    Ok(match curves.pop() {
-        Some(curves) if of_curves < of_temperature => Calibration::of_curves(curves),
+    let (by_temperature, by_curves) =
+        both(|| with_temperature(parts), || with_curves(parts, scratch));
+    let (by_temperature, of_temperature) = by_temperature?;
+    Ok(match by_curves? {
+        Some((by_curves, of_curves)) if of_curves < of_temperature => by_curves,
         _ => by_temperature,
     })
+}
+
+/// The temperature for some groups, with its cross-validated cross entropy.
+fn with_temperature(parts: &[ScoredGroup]) -> Result<(Calibration, f64), SpoolError> {
+    let all: Vec<&ScoredGroup> = parts.iter().collect();
+    let found = Calibration::of_temperature(&all, 1.0, LastStep::EXACT)?;
+    let mut loss = 0.0;
+    for (out, part) in parts.iter().enumerate() {
+        let mut others = all.clone();
+        others.remove(out);
+        let near = found.temperature;
+        loss += Calibration::of_temperature(&others, near, LastStep::EXACT_LOSS)?.loss(part)?;
+    }
+    Ok((found, loss))
+}
+
+/// The isotonic curves for some groups, with their cross-validated cross entropy; `None` if there
+/// are too few rows.
+fn with_curves(
+    parts: &[ScoredGroup],
+    scratch: &dyn Scratch,
+) -> Result<Option<(Calibration, f64)>, SpoolError> {
+    let curves = isotonic::curves(parts, |(eta, tau)| probabilities(eta, tau), scratch)?;
+    let curves: Option<Vec<_>> = curves.into_iter().collect();
+    let mut curves = curves.into_iter().flatten().map(Calibration::of_curves);
+    let Some(of_all) = curves.next() else {
+        return Ok(None);
+    };
+    let mut loss = 0.0;
+    for (part, without) in parts.iter().zip(curves) {
+        loss += without.loss(part)?;
+    }
+    Ok(Some((of_all, loss)))
 }

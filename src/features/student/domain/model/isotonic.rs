@@ -2,6 +2,7 @@
 //! tie, whose results are scaled to sum to 1.
 
 use super::ScoredGroup;
+use crate::domain::parallel::both;
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::domain::spool::{Scratch, Sorted, Sorter, SpoolError};
 use serde::{Deserialize, Serialize};
@@ -123,20 +124,19 @@ impl SortedPlaces {
 /// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
 pub(super) fn curves(
     groups: &[ScoredGroup],
-    predict: impl Fn((f64, f64)) -> OutcomeProbabilities,
+    predict: impl Fn((f64, f64)) -> OutcomeProbabilities + Sync,
     scratch: &dyn Scratch,
 ) -> Result<Vec<Option<IsotonicCurves>>, SpoolError> {
     let fit =
         |outcomes: &[Outcome]| SortedPlaces::new(outcomes, groups, &predict, scratch)?.curves();
-    let better = fit(&[Outcome::A, Outcome::B])?;
-    let tie = fit(&[Outcome::Tie])?;
+    let (better, tie) = both(|| fit(&[Outcome::A, Outcome::B]), || fit(&[Outcome::Tie]));
     let rows = |without| -> usize {
         let groups = groups.iter().enumerate();
         let others = groups.filter(|(at, _)| Some(*at) != without);
         others.map(|(_, group)| group.rows.len()).sum()
     };
     let left_out = std::iter::once(None).chain((0..groups.len()).map(Some));
-    let curves = left_out.zip(better).zip(tie);
+    let curves = left_out.zip(better?).zip(tie?);
     Ok(curves
         .map(|((without, better), tie)| {
             (rows(without) >= FEWEST * PER_POINT).then_some(IsotonicCurves { better, tie })

@@ -92,8 +92,9 @@ pub(super) struct Outcomes {
     /// P(A) + P(B).
     pub(super) decisiveness: f64,
     pub(super) tie: f64,
-    /// ln Σ exp of the three logits.
-    pub(super) log_sum: f64,
+    /// The largest logit, and Σ exp of the three logits, each minus the largest: in 1..=3.
+    top: f64,
+    sum: f64,
 }
 
 impl Outcomes {
@@ -110,8 +111,45 @@ impl Outcomes {
             preference: (b - a) / sum,
             decisiveness: (a + b) / sum,
             tie: tie / sum,
-            log_sum: top + sum.ln(),
+            top,
+            sum,
         }
+    }
+}
+
+/// Σ weight · ln x of numbers in 1..=3: of many with one weight, by one logarithm of their product.
+struct WeightedLogs {
+    sum: f64,
+    weight: f64,
+    /// Of the last numbers, which have this weight.
+    product: f64,
+}
+
+impl Default for WeightedLogs {
+    fn default() -> Self {
+        Self {
+            sum: 0.0,
+            weight: 0.0,
+            product: 1.0,
+        }
+    }
+}
+
+impl WeightedLogs {
+    /// Products stay below three times this, so that none overflows.
+    const LARGEST: f64 = 1e300;
+
+    #[inline]
+    fn add(&mut self, weight: f64, x: f64) {
+        if weight != self.weight || self.product > Self::LARGEST {
+            self.sum = self.sum();
+            (self.weight, self.product) = (weight, 1.0);
+        }
+        self.product *= x;
+    }
+
+    fn sum(&self) -> f64 {
+        self.sum + self.weight * self.product.ln()
     }
 }
 
@@ -169,6 +207,7 @@ impl Objective<'_> {
         let weights = weights.split_at(odd);
         let mut slopes = [&gradient[..odd], &gradient[odd..]].map(padded);
         let (mut loss, mut all) = (0.0, 0.0);
+        let mut logs = WeightedLogs::default();
         let mut pairs: [PairFeatures; TOGETHER] = Default::default();
         let mut curves = [[0.0; 3]; TOGETHER];
         let mut read = 0;
@@ -182,7 +221,8 @@ impl Objective<'_> {
                 let soft = OutcomeProbabilities::soft_target(target.score);
                 let (preference, tie) = (soft.preference(), soft.tie());
                 all += target.weight;
-                loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
+                loss += target.weight * (found.top - (eta * preference + tau * tie));
+                logs.add(target.weight, found.sum);
                 let [of_odd, of_even] = &mut slopes;
                 let (odd, even) = pair.padded();
                 add_products(of_odd, [target.weight * (m - preference)], [lanes(odd)]);
@@ -209,7 +249,7 @@ impl Objective<'_> {
         let even = gradient.len() - odd;
         gradient[odd..].copy_from_slice(&of_even[..even]);
         let slope = Slope {
-            value: penalty + loss,
+            value: penalty + (loss + logs.sum()),
             pairs: all,
             gradient,
         };
@@ -427,4 +467,34 @@ pub(super) fn minimize(
         known = is_near.then_some((hessian, first));
     }
     Ok(weights.iter().all(|w| w.is_finite()).then_some(weights))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn logarithms_of_products_are_sums_of_logarithms(
+            numbers in prop::collection::vec(
+                (prop::sample::select(vec![1.0, 1.0, 2.5]), 1.0..=3.0f64),
+                0..2_000,
+            )
+        ) {
+            let mut logs = WeightedLogs::default();
+            numbers.iter().for_each(|(weight, x)| logs.add(*weight, *x));
+            let expected: f64 = numbers.iter().map(|(weight, x)| weight * x.ln()).sum();
+            prop_assert!((logs.sum() - expected).abs() <= 1e-12 * (1.0 + expected));
+        }
+    }
+
+    #[test]
+    fn many_logarithms_of_one_weight_do_not_overflow() {
+        let mut logs = WeightedLogs::default();
+        (0..10_000).for_each(|_| logs.add(2.0, 3.0));
+        assert!((logs.sum() / (20_000.0 * 3.0f64.ln()) - 1.0).abs() < 1e-12);
+        logs.add(2.0, f64::NAN);
+        assert!(logs.sum().is_nan());
+    }
 }

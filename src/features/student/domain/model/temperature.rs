@@ -7,9 +7,18 @@ use crate::domain::prediction::OutcomeProbabilities;
 /// The minimum and maximum temperature.
 pub(super) const TEMPERATURES: (f64, f64) = (0.1, 10.0);
 const STEPS: usize = 100;
+
 /// A Newton step that changes the inverse temperature by less than this fraction is the last: the
 /// next one would change it by about its square.
-const LAST_STEP: f64 = 1e-9;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LastStep(f64);
+
+impl LastStep {
+    /// The temperature is exact.
+    pub(super) const EXACT: Self = Self(1e-9);
+    /// The loss is exact: near its minimum, it changes by the square of a change in temperature.
+    pub(super) const EXACT_LOSS: Self = Self(1e-5);
+}
 
 /// The temperature T in .1..=10 that minimizes the cross entropy of logits / T with their targets
 /// over the rows that `each` visits, starting from `near`; returns `near` if the temperature makes
@@ -21,6 +30,7 @@ const LAST_STEP: f64 = 1e-9;
 pub(super) fn temperature<E>(
     each: impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), E>,
     near: f64,
+    last: LastStep,
 ) -> Result<f64, E> {
     let (coldest, hottest) = TEMPERATURES;
     let (mut low, mut high) = (1.0 / hottest, 1.0 / coldest);
@@ -43,9 +53,9 @@ pub(super) fn temperature<E>(
             next if next <= low && !low_known => low,
             _ => middle,
         };
-        let last = (next - s).abs() <= LAST_STEP * s;
+        let is_last = (next - s).abs() <= last.0 * s;
         s = next;
-        if last {
+        if is_last {
             break;
         }
     }
@@ -86,7 +96,7 @@ mod tests {
     }
 
     fn fitted(rows: &[ScoredLogits], near: f64) -> f64 {
-        let Ok(found) = temperature(each(rows), near);
+        let Ok(found) = temperature(each(rows), near, LastStep::EXACT);
         found
     }
 
@@ -125,6 +135,9 @@ mod tests {
             let expected = by_golden_section(&rows);
             let (least, reached) = (loss(&rows, expected), loss(&rows, found));
             prop_assert!((reached - least).abs() <= 1e-9 * (1.0 + least), "{found} {expected}: {reached} {least}");
+            let Ok(sooner) = temperature(each(&rows), near, LastStep::EXACT_LOSS);
+            let sooner = loss(&rows, sooner);
+            prop_assert!((sooner - reached).abs() <= 1e-12 * (1.0 + least), "{sooner} {reached}");
             // Values of a loss distinguish temperatures only up to the square root of their
             // rounding error, and not at all where the loss is flat.
             let Ok((_, curve)) = derivatives(each(&rows), 1.0 / found);

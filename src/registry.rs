@@ -7,7 +7,7 @@ use crate::app::export::{AddedExport, AddedLabels, FoundRanking, OfferedPage};
 use crate::app::log::LogEntry;
 use crate::app::question_set::QuestionOffer;
 use crate::app::status::FeatureStatus;
-use crate::cli::annotate::SharedWork;
+use crate::cli::annotate::{AskedDataset, SharedWork};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
 use crate::cli::matrix::ReadLayer;
@@ -517,7 +517,7 @@ pub(crate) struct AddedRunOptions {
     #[command(flatten)]
     _remote: UnsharedOptions,
     #[command(flatten)]
-    _lists: lists::command::annotate::ListHints,
+    lists: lists::command::annotate::ListRunOptions,
 }
 
 impl AddedRunOptions {
@@ -527,6 +527,16 @@ impl AddedRunOptions {
         return self.remote.is_set();
         #[cfg(not(feature = "remote"))]
         false
+    }
+
+    /// Whether judges are asked about something other than pairs.
+    pub(crate) fn asks_otherwise(&self) -> bool {
+        self.lists.is_set()
+    }
+
+    /// Asks judges about a dataset, but not about its pairs.
+    pub(crate) fn ask(&self, context: &CommandContext, of: &AskedDataset<'_>) -> CommandResult {
+        self.lists.ask(context, of)
     }
 
     /// Makes the calls that other machines do not make.

@@ -50,6 +50,7 @@ Examples:
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \
   ranks with half the calls
   overrule annotate in.jsonl out.jsonl --sampler swiss    for scores used as training targets
+  overrule annotate in.jsonl out.jsonl --lists 5 --dry-run    five documents per call, not pairs
   overrule --project shard-3.db annotate in.jsonl --shard 3/16    one of sixteen machines
   overrule annotate --pair scifact-641 24159217 38752049    one pair of the project
   overrule annotate --sample new.jsonl    the pairs of `overrule student sample --plan`
@@ -166,6 +167,36 @@ pub(crate) struct SharedWork<'a> {
     pub(crate) json: bool,
 }
 
+/// A dataset about which a feature asks judges.
+pub(crate) struct AskedDataset<'a> {
+    pub(crate) dataset: datasets::CheckedDataset,
+    /// The file of the dataset.
+    pub(crate) path: &'a Path,
+    /// The file for the scores.
+    pub(crate) out: PathBuf,
+    /// Whether documents without a score are written too.
+    pub(crate) keep_unscored: bool,
+    /// Names of judges; all that can answer if empty.
+    pub(crate) judges: &'a [String],
+    pub(crate) seed: u64,
+    pub(crate) spending: &'a SpendingOptions,
+    pub(crate) json: bool,
+}
+
+impl AskedDataset<'_> {
+    /// Reports that the scores were written.
+    pub(crate) fn report_written(&self, unscored: UnscoredDocuments) {
+        let written = WrittenFiles {
+            annotated: &self.out,
+            unscored,
+            keep: self.keep_unscored,
+            ai_scores: None,
+            warning: None,
+        };
+        written.report();
+    }
+}
+
 impl AnnotateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match (&self.pair, &self.sample, &self.dataset) {
@@ -177,6 +208,9 @@ impl AnnotateCommand {
     }
 
     fn annotate(&self, context: &CommandContext, path: &Path) -> CommandResult {
+        if self.added.asks_otherwise() {
+            return self.ask_otherwise(context, path);
+        }
         let chosen = context
             .judges(self.spending.insecure_http)
             .choose(&self.judges)?;
@@ -263,11 +297,7 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        let default = || match self.shard {
-            None => sibling_file(path, "annotated"),
-            Some(shard) => sibling_file(path, &format!("annotated-{}", shard.file_suffix())),
-        };
-        let out = self.out.clone().unwrap_or_else(default);
+        let out = self.annotated_file(path);
         let printing = option_set(&[(self.json, "--json")]);
         if !self.added.is_shared() {
             context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
@@ -359,6 +389,36 @@ impl AnnotateCommand {
 }
 
 impl AnnotateCommand {
+    /// The file for the scores.
+    fn annotated_file(&self, dataset: &Path) -> PathBuf {
+        let default = || match self.shard {
+            None => sibling_file(dataset, "annotated"),
+            Some(shard) => sibling_file(dataset, &format!("annotated-{}", shard.file_suffix())),
+        };
+        self.out.clone().unwrap_or_else(default)
+    }
+
+    /// Leaves the dataset to a feature, which asks about something other than pairs.
+    fn ask_otherwise(&self, context: &CommandContext, path: &Path) -> CommandResult {
+        let dataset = datasets::check(path, self.skip_bad)?.with_queries(&self.query)?;
+        output::problems(&dataset.problems);
+        let out = self.annotated_file(path);
+        let printing = option_set(&[(self.json, "--json")]);
+        context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
+        check_ending(&out, &[JSON_LINES])?;
+        let asked = AskedDataset {
+            dataset,
+            path,
+            out,
+            keep_unscored: self.keep_unscored,
+            judges: &self.judges,
+            seed: self.seed.unwrap_or(context.config.run.seed),
+            spending: &self.spending,
+            json: self.json,
+        };
+        self.added.ask(context, &asked)
+    }
+
     /// The part of the budget that this run may spend.
     fn part_of_shard(&self, budget: Option<f64>) -> Option<f64> {
         let (Some(shard), Some(total)) = (self.shard, budget) else {

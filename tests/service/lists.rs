@@ -195,14 +195,65 @@ fn the_judges_of_lists_are_also_asked_about_their_pairs() {
         assert_ne!(output.status.code(), Some(0));
         assert!(told(&output).contains(why), "{}", told(&output));
     }
-    let output = desk.run(&["annotate", "pools.jsonl", "--lists", "5"]);
-    assert_eq!(output.status.code(), Some(2));
-    let hint = "`overrule lists ask --size 5`";
-    assert!(told(&output).contains(hint), "{}", told(&output));
-    let output = desk.run(&["annotate", "--list-answer", "best:2"]);
-    let hint = "`overrule lists ask --answer best:2`";
-    assert!(told(&output).contains(hint), "{}", told(&output));
     assert_eq!(desk.server.requests().len(), 80);
+}
+
+#[test]
+fn a_dataset_is_annotated_by_lists_instead_of_pairs() {
+    let desk = desk();
+    let dry = [
+        "--project",
+        "new.db",
+        "annotate",
+        "pools.jsonl",
+        "--lists",
+        "5",
+        "--dry-run",
+        "--json",
+    ];
+    // Each of 10 documents is shown eight times, five at once.
+    let price = desk.reported(&dry, 0);
+    assert_eq!(
+        price["expected"]["calls"],
+        json!(16.0 * QUERIES as f64),
+        "{price}"
+    );
+    assert!(!desk.path("new.db").exists());
+    assert_eq!(desk.server.requests().len(), 0);
+    voted(&desk, true);
+    std::fs::remove_file(desk.path("overrule.db")).unwrap();
+    let voted = desk.run(&["annotate", "long.jsonl", "--yes", "--cycles", "9"]);
+    assert_eq!(voted.status.code(), Some(0), "{}", told(&voted));
+    let before = desk.server.requests().len();
+    let options = ["annotate", "pools.jsonl", "scored.jsonl", "--lists", "5"];
+    let options = [&options[..], &["--list-calls", "4", "--yes", "--json"]].concat();
+    let output = desk.run(&options);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(json_of(&output)["calls_made"], json!(4 * QUERIES));
+    assert!(
+        told(&output).contains("do not count yet"),
+        "{}",
+        told(&output)
+    );
+    assert!(!desk.path("scored.jsonl").exists());
+    assert_eq!(desk.server.requests().len() - before, 4 * QUERIES);
+    qualify(&desk, 0);
+    desk.reported(&["lists", "count", "--json"], 0);
+    assert_eq!(desk.reported(&options, 0)["calls_made"], json!(0));
+    let scored = std::fs::read_to_string(desk.path("scored.jsonl")).unwrap();
+    assert_eq!(scored.lines().count(), QUERIES);
+    assert_eq!(scored.matches("\"score\":").count(), QUERIES * DOCUMENTS);
+    for (wrong, why) in [
+        (["--cycles", "2"], "cannot be used with"),
+        (["--shard", "1/2"], "cannot be used with"),
+        (["--list-answer", "best:7"], "--list-answer"),
+    ] {
+        let output = desk.run(&[&options[..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told(&output).contains(why), "{}", told(&output));
+    }
+    let output = desk.run(&["annotate", "pools.jsonl", "--mix", "20%"]);
+    assert!(told(&output).contains("--lists"), "{}", told(&output));
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl ScoreWarning {
             },
             Self::Undefeated(documents) => {
                 format!(
-                    "{} won every battle: {}",
+                    "{} never lost: {}",
                     list(documents),
                     match documents.len() {
                         1 => "its true score may be higher",
@@ -122,7 +122,7 @@ impl ScoreWarning {
             }
             Self::Winless(documents) => {
                 format!(
-                    "{} lost every battle: {}",
+                    "{} never won: {}",
                     list(documents),
                     match documents.len() {
                         1 => "its true score may be lower",

@@ -10,7 +10,7 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::lists::domain::{
-    Block, ListKind, ListModel, ListPlan, ListRound, PlanState, fit_blocks,
+    Block, CallCount, ListKind, ListModel, ListPlan, ListRound, PairShare, PlanState, fit_blocks,
 };
 use crate::features::lists::store::StoredList;
 use crate::features::methods::app::rerank::estimate::CallVolume;
@@ -20,7 +20,7 @@ use crate::judge::{JudgeEnsemble, JudgeQuestion, JudgeSpec, PoolText, PresentedP
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -34,8 +34,10 @@ pub struct ListWish {
     pub queries: Vec<String>,
     pub kind: ListKind,
     pub plan: ListPlan,
-    /// Number of list calls per query, including those that the project has.
-    pub calls: usize,
+    /// Number of calls per query, including the lists that the project has.
+    pub calls: CallCount,
+    /// The share of these calls that is spent on pairs.
+    pub mix: Option<PairShare>,
     pub seed: u64,
 }
 
@@ -48,7 +50,9 @@ pub struct ListRun {
     queries: Vec<NamedQuery>,
     kind: ListKind,
     plan: ListPlan,
-    calls: usize,
+    /// Number of calls about each query, with those on pairs.
+    calls: HashMap<QueryKey, usize>,
+    mix: Option<PairShare>,
     top: usize,
     seed: u64,
     /// Queries with too few documents for a list.
@@ -104,9 +108,9 @@ pub fn prepare_lists(
         return Err(invalid!("no configured judge can order a list"));
     }
     let lacking = LackingInputs::of(&chosen.ensemble);
-    let (names, size) = (wish.queries.clone(), wish.kind.size());
+    let (names, size, calls) = (wish.queries.clone(), wish.kind.size(), wish.calls);
     let specs: Vec<JudgeSpec> = chosen.ensemble.iter().map(|of| of.spec().clone()).collect();
-    let (queries, too_small, top, identities) = store.read_blocking(move |db| {
+    let (queries, calls, too_small, top, identities) = store.read_blocking(move |db| {
         check_project(db, lacking, &[])?;
         let identities = specs.iter().map(|spec| identities(db, spec));
         let identities: Vec<_> = identities.collect::<Result<_>>()?;
@@ -119,19 +123,18 @@ pub fn prepare_lists(
         if names.is_empty() {
             queries = all.iter().map(|of| (of.key, of.id.clone())).collect();
         }
-        let small: HashSet<QueryKey> = all
-            .iter()
-            .filter(|of| of.documents < size)
-            .map(|of| of.key)
+        let large = all.iter().filter(|of| of.documents >= size);
+        let calls: HashMap<QueryKey, usize> = large
+            .map(|of| (of.key, calls.of(of.documents, size)))
             .collect();
         let before = queries.len();
-        queries.retain(|(key, _)| !small.contains(key));
-        let top = db.settings()?.top;
-        Ok((queries.clone(), before - queries.len(), top, identities))
+        queries.retain(|(key, _)| calls.contains_key(key));
+        let (too_small, top) = (before - queries.len(), db.settings()?.top);
+        Ok((queries, calls, too_small, top, identities))
     })?;
     if queries.is_empty() {
         return Err(invalid!(
-            "no query has {size} documents for a list; use a smaller --size"
+            "no query has {size} documents for a list; ask about smaller lists"
         ));
     }
     Ok(ListRun {
@@ -140,7 +143,8 @@ pub fn prepare_lists(
         queries,
         kind: wish.kind,
         plan: wish.plan,
-        calls: wish.calls,
+        calls,
+        mix: wish.mix,
         top,
         seed: wish.seed,
         too_small,
@@ -159,6 +163,22 @@ impl ListRun {
 
     pub fn kind(&self) -> ListKind {
         self.kind
+    }
+
+    pub(super) fn mix(&self) -> Option<PairShare> {
+        self.mix
+    }
+
+    /// Number of calls about each query, with those on pairs.
+    pub(super) fn calls(&self) -> impl Iterator<Item = usize> {
+        let of = |(key, _): &NamedQuery| self.calls.get(key).copied().unwrap_or(0);
+        self.queries.iter().map(of)
+    }
+
+    /// Number of list calls about a query.
+    fn lists_of(&self, query: &QueryLists) -> usize {
+        let calls = self.calls.get(&query.key).copied().unwrap_or(0);
+        self.mix.map_or(calls, |mix| mix.lists(calls))
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -246,7 +266,7 @@ impl ListRun {
     /// Number of calls that the query lacks.
     fn left(&self, query: &QueryLists) -> usize {
         let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
-        self.calls.saturating_sub(answered)
+        self.lists_of(query).saturating_sub(answered)
     }
 
     /// Stored calls without an answer, as far as they are wanted.
@@ -282,8 +302,8 @@ impl ListRun {
     /// next round. The plan *random* has only one round.
     fn next(&self, query: &QueryLists) -> Vec<OpenList> {
         let mut open = self.outstanding(query);
-        let mut planned = query.lists.len();
-        if !open.is_empty() || planned >= self.calls {
+        let (mut planned, calls) = (query.lists.len(), self.lists_of(query));
+        if !open.is_empty() || planned >= calls {
             return open;
         }
         let size = query.documents.len();
@@ -308,7 +328,7 @@ impl ListRun {
             .map(|of| of.list.round + 1)
             .max()
             .unwrap_or(0);
-        while planned < self.calls {
+        while planned < calls {
             let state = PlanState {
                 documents: size,
                 shown: &shown,
@@ -324,7 +344,7 @@ impl ListRun {
             if lists.is_empty() {
                 break;
             }
-            lists.truncate(self.calls - planned);
+            lists.truncate(calls - planned);
             for list in lists {
                 let seat = self.seat(planned);
                 list.iter().for_each(|document| shown[*document] += 1);

@@ -9,7 +9,6 @@ use crate::app::text_format::counted;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
-use crate::features::lists::domain::PairShare;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
@@ -47,8 +46,8 @@ enum Stand {
 }
 
 impl PairMix {
-    /// Spends a share of this many calls per query on pairs, and divides them among the queries of
-    /// the run. Changes nothing.
+    /// The pairs on which a run spends a share of its calls, divided among its queries; `None` if it
+    /// asks only about lists. Changes nothing.
     ///
     /// # Errors
     /// There is no pair, a judge cannot be asked about pairs, or a query has votes of other judges.
@@ -56,18 +55,20 @@ impl PairMix {
         store: &Store,
         configuration: &JudgeConfiguration<'_>,
         run: &ListRun,
-        (calls, share): (usize, PairShare),
-    ) -> std::result::Result<Self, AppError> {
+    ) -> std::result::Result<Option<Self>, AppError> {
+        let Some(share) = run.mix() else {
+            return Ok(None);
+        };
         let names: Vec<String> = run
             .judges()
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
         let mut queries = run.queries().to_vec();
-        let pairs = share.pairs(calls, queries.len(), names.len());
-        if pairs == 0 || share.lists(calls) == 0 {
+        let pairs = share.pairs(run.calls(), names.len());
+        if pairs == 0 || run.calls().any(|calls| share.lists(calls) == 0) {
             return Err(invalid!(
-                "--mix: a pair takes {}, since {} asked about it in both orders; raise --calls or \
+                "--mix: a pair takes {}, since {} asked about it in both orders; ask more calls or \
                  change --mix so that there is at least one list per query and one pair",
                 counted(2 * names.len(), "call"),
                 match names.len() {
@@ -90,11 +91,11 @@ impl PairMix {
             let more = usize::from(at < pairs % count);
             (key, name, pairs / count + more)
         });
-        Ok(Self {
+        Ok(Some(Self {
             run: run.clone(),
             judges,
             wanted: wanted.collect(),
-        })
+        }))
     }
 
     pub fn judges(&self) -> &JudgeEnsemble {

@@ -2,6 +2,7 @@
 
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::error::AppError;
+use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::cli::annotate::watch::watch;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -11,10 +12,11 @@ use crate::domain::number_words::{count, usd};
 use crate::features::lists::app::{
     ListEstimate, ListWish, PairMix, PairPrice, ProbePlan, prepare_lists,
 };
-use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan, PairShare};
+use crate::features::lists::domain::{AnswerForm, CallCount, ListKind, ListPlan, PairShare};
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
+use crate::store::Store;
 use clap::Args;
 use serde_json::json;
 use std::sync::Arc;
@@ -69,9 +71,10 @@ pub(crate) struct AskCommand {
     /// How to choose documents
     #[arg(long, default_value = "swiss", value_name = "random|swiss|top")]
     plan: ListPlan,
-    /// Number of list calls per query, including those that the project has; with --mix, of all calls
+    /// Number of list calls per query, including those that the project has; with --mix, of all
+    /// calls [default: as many as show each document eight times]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    calls: u32,
+    calls: Option<u32>,
     /// Spend this share of the calls on battles of pairs that the lists have shown
     #[arg(long, value_name = "SHARE%")]
     mix: Option<PairShare>,
@@ -87,22 +90,50 @@ pub(crate) struct AskCommand {
 
 impl AskCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let kind = self.lists.kind()?;
-        let wish = ListWish {
-            judges: self.lists.judges.clone(),
-            queries: self.query.clone(),
-            kind,
-            plan: self.plan,
-            calls: self
-                .mix
-                .map_or(self.calls as usize, |mix| mix.lists(self.calls as usize)),
-            seed: self.lists.seed,
+        let asking = Asking {
+            wish: ListWish {
+                kind: self.lists.kind()?,
+                judges: self.lists.judges,
+                queries: self.query,
+                plan: self.plan,
+                calls: call_count(self.calls),
+                mix: self.mix,
+                seed: self.lists.seed,
+            },
+            spending: &self.spending,
+            json: self.json,
         };
         let store = context.open()?;
         // Two runs must not plan the same calls.
         let lock = self.spending.lock(context)?;
+        asking.run(context, &store, lock)
+    }
+}
+
+/// The number of calls that was asked for, or else as many as show each document eight times.
+pub(super) fn call_count(calls: Option<u32>) -> CallCount {
+    calls.map_or(CallCount::Showing(8), |calls| {
+        CallCount::Fixed(calls as usize)
+    })
+}
+
+/// Which lists to ask for, on which terms, and how to report it.
+pub(super) struct Asking<'a> {
+    pub(super) wish: ListWish,
+    pub(super) spending: &'a SpendingOptions,
+    pub(super) json: bool,
+}
+
+impl Asking<'_> {
+    /// Asks, or prints the price of asking. `lock` is that of the project, except for a dry run.
+    pub(super) fn run(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        lock: Option<RunLock>,
+    ) -> CommandResult {
         let judges = context.judges(self.spending.insecure_http);
-        let run = Arc::new(prepare_lists(&store, &judges, &wish)?);
+        let run = Arc::new(prepare_lists(store, &judges, &self.wish)?);
         for note in &run.notes {
             output::message(&format!("note: {}", clean(note)));
         }
@@ -110,32 +141,26 @@ impl AskCommand {
             output::message(&format!(
                 "skipped {} with fewer than {} documents",
                 counted(run.too_small, "query"),
-                kind.size()
+                run.kind().size()
             ));
         }
-        let budget = self.spending.budget(context, Some(&store))?;
+        let budget = self.spending.budget(context, Some(store))?;
         if let Some(budget) = budget {
             run.check_budget(budget)?;
         }
-        let estimate = run.estimate(&store)?;
-        let calls = self.calls as usize;
-        let mix = self
-            .mix
-            .map(|share| PairMix::new(&store, &judges, &run, (calls, share)));
-        let mix = mix.transpose()?;
+        let estimate = run.estimate(store)?;
+        let mix = PairMix::new(store, &judges, &run)?;
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = RunRequest::continuing(latest, &context.config.run);
-        let pairs = mix
-            .as_ref()
-            .map(|mix| mix.price(&store, &usual))
-            .transpose()?;
+        let pairs = mix.as_ref().map(|mix| mix.price(store, &usual));
+        let pairs = pairs.transpose()?;
         if self.spending.dry_run {
             // Probes are about all queries.
             let wish = ListWish {
                 queries: Vec::new(),
-                ..wish
+                ..self.wish.clone()
             };
-            let probes = ProbePlan::of(&store, &prepare_lists(&store, &judges, &wish)?)?;
+            let probes = ProbePlan::of(store, &prepare_lists(store, &judges, &wish)?)?;
             return self.dry_run(&estimate, pairs.as_ref(), &probes);
         }
         let is_asked = estimate.expected.calls > 0.0 || pairs.is_some_and(|pairs| pairs.calls > 0);
@@ -159,7 +184,7 @@ impl AskCommand {
         });
         let is_stopped = end.report();
         let request = match &mix {
-            Some(mix) if is_stopped.is_ok() => mix.request(&store, &usual)?,
+            Some(mix) if is_stopped.is_ok() => mix.request(store, &usual)?,
             _ => None,
         };
         let battles = match (&mix, lock, request) {
@@ -167,7 +192,7 @@ impl AskCommand {
                 let control = self.spending.control(context, budget, mix.judges());
                 let judges = mix.judges().clone();
                 let (lock, finish) = (Arc::new(lock), |_| Ok(()));
-                Some(watch(&lock, &store, judges, request, control, false, finish)?.0)
+                Some(watch(&lock, store, judges, request, control, false, finish)?.0)
             }
             _ => None,
         };

@@ -8,7 +8,7 @@ use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::probability;
 use crate::features::lists::app::{JudgeQualification, ListWish, ProbePlan, prepare_lists};
 use crate::features::lists::domain::{
-    ListPlan, MIN_QUERIES, ProbeFigures, ProbeShare, Qualification,
+    CallCount, ListPlan, MIN_QUERIES, ProbeFigures, ProbeShare, Qualification,
 };
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::watch_answers;
@@ -57,7 +57,8 @@ impl QualifyCommand {
             queries: Vec::new(),
             kind: self.lists.kind()?,
             plan: ListPlan::Random,
-            calls: 0,
+            calls: CallCount::Fixed(0),
+            mix: None,
             seed: self.lists.seed,
         };
         let store = context.open()?;

@@ -1,7 +1,25 @@
-//! Divides calls between lists and pairs.
+//! The number of calls about a query, and its division between lists and pairs.
 
 use std::str::FromStr;
 use thiserror::Error;
+
+/// Number of calls about a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallCount {
+    Fixed(usize),
+    /// As few as can show each document this often.
+    Showing(usize),
+}
+
+impl CallCount {
+    /// The number of calls about a query with this many documents, for lists of this size.
+    pub fn of(self, documents: usize, size: usize) -> usize {
+        match self {
+            Self::Fixed(calls) => calls,
+            Self::Showing(times) => (times * documents).div_ceil(size.max(1)),
+        }
+    }
+}
 
 /// The share of calls that is spent on pairs, above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,10 +50,11 @@ impl PairShare {
         (calls as f64 * (1.0 - self.0)).round() as usize
     }
 
-    /// Number of pairs for the other calls about all queries, rounded down. Every judge is asked
-    /// about each pair in both orders.
-    pub fn pairs(self, calls: usize, queries: usize, judges: usize) -> usize {
-        (calls - self.lists(calls)) * queries / (2 * judges).max(1)
+    /// Number of pairs for the other calls, rounded down, by the number of calls about each query.
+    /// Every judge is asked about each pair in both orders.
+    pub fn pairs(self, calls: impl Iterator<Item = usize>, judges: usize) -> usize {
+        let others: usize = calls.map(|calls| calls - self.lists(calls)).sum();
+        others / (2 * judges).max(1)
     }
 }
 
@@ -44,15 +63,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lists_show_each_document_often_enough() {
+        let count = CallCount::Showing(8);
+        assert_eq!(
+            (count.of(100, 5), count.of(25, 5), count.of(7, 6)),
+            (160, 40, 10)
+        );
+        assert_eq!(CallCount::Fixed(60).of(25, 5), 60);
+    }
+
+    #[test]
     fn calls_are_divided_into_lists_and_pairs_in_both_orders() {
         let share: PairShare = "20%".parse().unwrap();
-        assert_eq!((share.lists(60), share.pairs(60, 50, 3)), (48, 100));
+        let pairs =
+            |share: PairShare, calls: &[usize], judges| share.pairs(calls.iter().copied(), judges);
+        assert_eq!((share.lists(60), pairs(share, &[60; 50], 3)), (48, 100));
+        assert_eq!(pairs(share, &[60, 30], 1), 9);
         // 3 calls about each of 3 queries; two judges and both orders take 4.
         let half: PairShare = "50%".parse().unwrap();
-        assert_eq!((half.lists(7), half.pairs(7, 3, 2)), (4, 2));
-        assert_eq!((share.lists(1), share.pairs(1, 1, 1)), (1, 0));
+        assert_eq!((half.lists(7), pairs(half, &[7; 3], 2)), (4, 2));
+        assert_eq!((share.lists(1), pairs(share, &[1], 1)), (1, 0));
         for calls in 0..50 {
-            let spent = share.lists(calls) * 7 + share.pairs(calls, 7, 3) * 6;
+            let spent = share.lists(calls) * 7 + pairs(share, &[calls; 7], 3) * 6;
             assert!(spent <= calls * 7, "{calls}");
         }
         for bad in ["", "20", "0%", "100%", "-1%", "nan%", "inf%", "0.2", "20 %"] {

@@ -134,17 +134,17 @@ pub(super) struct AnnotateCommand {
     #[arg(long, conflicts_with = "batch")]
     pin_model: bool,
     #[command(flatten)]
-    sampling: sampling_options::SamplingOptions,
-    #[command(flatten)]
     spending: SpendingOptions,
-    #[command(flatten)]
-    added: AddedRunOptions,
     /// With --dry-run, time each judge with one call, even if it costs money
     #[arg(long, requires = "dry_run")]
     measure: bool,
-    /// Print JSON: one event per line, or the estimate with --dry-run
+    /// Print JSON: one event per line (one object with --lists), or the estimate with --dry-run
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sampling: sampling_options::SamplingOptions,
+    #[command(flatten)]
+    added: AddedRunOptions,
 }
 
 /// A run that a feature shares with other machines.

@@ -55,6 +55,10 @@ impl CommandFailure {
             error: None,
         }
     }
+
+    pub(crate) fn is_interruption(&self) -> bool {
+        self.code == 130
+    }
 }
 
 /// A usage error with a message as in `format!`.

@@ -228,7 +228,7 @@ fn a_dataset_is_annotated_by_lists_instead_of_pairs() {
     let options = ["annotate", "pools.jsonl", "scored.jsonl", "--lists", "5"];
     let options = [&options[..], &["--list-calls", "4", "--yes", "--json"]].concat();
     let output = desk.run(&options);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert_eq!(json_of(&output)["calls_made"], json!(4 * QUERIES));
     assert!(
         told(&output).contains("do not count yet"),
@@ -247,6 +247,8 @@ fn a_dataset_is_annotated_by_lists_instead_of_pairs() {
         (["--cycles", "2"], "cannot be used with"),
         (["--shard", "1/2"], "cannot be used with"),
         (["--list-answer", "best:7"], "--list-answer"),
+        (["--top", "3"], "cannot be used with"),
+        (["--judges", "two"], "two"),
     ] {
         let output = desk.run(&[&options[..], &wrong].concat());
         assert_eq!(output.status.code(), Some(2));
@@ -254,6 +256,48 @@ fn a_dataset_is_annotated_by_lists_instead_of_pairs() {
     }
     let output = desk.run(&["annotate", "pools.jsonl", "--mix", "20%"]);
     assert!(told(&output).contains("--lists"), "{}", told(&output));
+    // Nothing is asked about the other queries of the project.
+    std::fs::write(desk.path("bad.jsonl"), "{\n").unwrap();
+    let bad = [
+        "annotate",
+        "bad.jsonl",
+        "--lists",
+        "5",
+        "--skip-bad",
+        "--yes",
+    ];
+    let (output, before) = (desk.run(&bad), desk.server.requests().len());
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(
+        told(&output).contains("no valid query"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(desk.server.requests().len(), before);
+}
+
+#[test]
+fn a_judge_never_gets_a_list_twice_in_the_same_order() {
+    let desk = desk();
+    let pools = std::fs::read_to_string(desk.path("pools.jsonl")).unwrap();
+    let mut pool: Value = serde_json::from_str(pools.lines().next().unwrap()).unwrap();
+    pool["query"]["id"] = json!("small");
+    pool["documents"].as_array_mut().unwrap().truncate(3);
+    std::fs::write(desk.path("small.jsonl"), format!("{pool}\n")).unwrap();
+    let imported = desk.run(&["import", "small.jsonl"]);
+    assert_eq!(imported.status.code(), Some(0), "{}", told(&imported));
+    let options = ["--size", "3", "--query", "small", "--judges", "one"];
+    // Eight would show each document eight times, but three documents have six orders.
+    let told = asked(&desk, &options);
+    assert_eq!(
+        (&told["calls_made"], &told["missing_answers"]),
+        (&json!(6), &json!(0))
+    );
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(0));
+    assert_eq!(desk.server.requests().len(), 6);
+    assert_eq!(desk.count("SELECT count(DISTINCT key) FROM list_call"), 6);
+    let calls = "SELECT count(*) FROM rerank_call";
+    assert_eq!(desk.count(calls), 6);
 }
 
 #[test]

@@ -17,8 +17,10 @@ mod query_lists;
 mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
-pub use ask::{ListEstimate, ListWish, prepare_lists};
-pub use counting::{CountingOffer, counted_answers, counted_taste, offer_counting, set_counting};
+pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
+pub use counting::{
+    CountingOffer, counted_answers, counted_taste, is_counted, offer_counting, set_counting,
+};
 pub use export::ListExport;
 pub use import::import_lists;
 pub use log::log_entries;

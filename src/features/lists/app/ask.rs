@@ -9,6 +9,7 @@ use crate::app::error::{AppError, invalid};
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::sampling::SeededRng;
 use crate::features::lists::domain::{
     Block, CallCount, ListKind, ListModel, ListPlan, ListRound, PairShare, PlanState, fit_blocks,
 };
@@ -83,6 +84,9 @@ pub(super) struct QueryLists {
     pub(super) lists: Vec<AnsweredList>,
 }
 
+/// How often a list is drawn again that a judge has seen.
+const MOST_DRAWS: usize = 1_000;
+
 /// A query with its name.
 type NamedQuery = (QueryKey, QueryId);
 
@@ -134,7 +138,8 @@ pub fn prepare_lists(
     })?;
     if queries.is_empty() {
         return Err(invalid!(
-            "no query has {size} documents for a list; ask about smaller lists"
+            "no query has the {size} documents that a list needs; ask about smaller lists (--size; \
+             --lists of annotate)"
         ));
     }
     Ok(ListRun {
@@ -175,10 +180,14 @@ impl ListRun {
         self.queries.iter().map(of)
     }
 
-    /// Number of list calls about a query.
+    /// Number of list calls about a query: at most as many as there are different ones.
     fn lists_of(&self, query: &QueryLists) -> usize {
         let calls = self.calls.get(&query.key).copied().unwrap_or(0);
-        self.mix.map_or(calls, |mix| mix.lists(calls))
+        let calls = self.mix.map_or(calls, |mix| mix.lists(calls));
+        let (documents, size) = (query.documents.len(), self.kind.size());
+        let orders = (0..size).map(|at| documents.saturating_sub(at));
+        let orders = orders.fold(1, usize::saturating_mul);
+        calls.min(orders.saturating_mul(self.judges.len()))
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -298,6 +307,32 @@ impl ListRun {
         ))
     }
 
+    /// The question about a list in an order in which the judge has not seen it: after a few
+    /// attempts, about other documents. `None` if none is found.
+    fn new_question(
+        &self,
+        query: &QueryLists,
+        seat: usize,
+        mut list: Vec<usize>,
+        known: &HashSet<[u8; 32]>,
+    ) -> Option<(Vec<usize>, ListQuestion)> {
+        let mut rng = SeededRng::new(self.seed, &["lists", "another order", query.name.as_str()]);
+        for attempt in 0..MOST_DRAWS {
+            let question = self.question(query, seat, &list)?;
+            if !known.contains(&question.key()) {
+                return Some((list, question));
+            }
+            if attempt > MOST_DRAWS / 4 {
+                let mut documents: Vec<usize> = (0..query.documents.len()).collect();
+                rng.shuffle(&mut documents);
+                documents.truncate(list.len());
+                list = documents;
+            }
+            rng.shuffle(&mut list);
+        }
+        None
+    }
+
     /// The next calls of a query: those that were planned and have no answer, or else those of the
     /// next round. The plan *random* has only one round.
     fn next(&self, query: &QueryLists) -> Vec<OpenList> {
@@ -322,6 +357,7 @@ impl ListRun {
         let fit = (!blocks.is_empty())
             .then(|| fit_blocks(size, &blocks, &ListModel::default()))
             .flatten();
+        let mut known: HashSet<[u8; 32]> = query.lists.iter().map(|of| of.list.key).collect();
         let mut number = query
             .lists
             .iter()
@@ -347,8 +383,9 @@ impl ListRun {
             lists.truncate(calls - planned);
             for list in lists {
                 let seat = self.seat(planned);
-                list.iter().for_each(|document| shown[*document] += 1);
-                if let Some(question) = self.question(query, seat, &list) {
+                if let Some((list, question)) = self.new_question(query, seat, list, &known) {
+                    list.iter().for_each(|document| shown[*document] += 1);
+                    known.insert(question.key());
                     let new = self.stored(query, &question, &list, number, self.plan.name());
                     open.push(OpenList {
                         new: Some(new),
@@ -477,15 +514,24 @@ impl ListRun {
                 open.push(list.question);
                 new.extend(list.new);
             }
-            store
+            attempted.extend(open.iter().map(ListQuestion::key));
+            let keys: Vec<[u8; 32]> = open.iter().map(ListQuestion::key).collect();
+            let answered = store
                 .write(move |db| {
                     for list in &new {
                         db.add_list_call(list)?;
                     }
-                    Ok(())
+                    // A probe may have been the same call.
+                    let mut answered = HashSet::new();
+                    for key in keys {
+                        if db.rerank_answer(&key, false)?.is_some() {
+                            answered.insert(key);
+                        }
+                    }
+                    Ok(answered)
                 })
                 .await?;
-            attempted.extend(open.iter().map(ListQuestion::key));
+            open.retain(|list| !answered.contains(&list.key()));
             let asked = open.len();
             let missing = ask_lists(store, &self.judges, &open, control.clone(), &events).await?;
             if 2 * missing > asked {

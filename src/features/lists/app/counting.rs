@@ -8,7 +8,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::number_words::fixed;
 use crate::domain::ranking::{CountedAnswer, CountedAnswers};
 use crate::domain::rating::RatingModel;
-use crate::features::lists::domain::{Block, CountingModel, QueryBlocks, estimate};
+use crate::features::lists::domain::{Block, CountingModel, ListKind, QueryBlocks, estimate};
 use crate::features::lists::store::StoredCounting;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
@@ -17,6 +17,22 @@ use uuid::Uuid;
 
 /// What the answers are called.
 const NOUN: &str = "list call";
+
+/// Whether lists of a kind count in the scores of one of these queries.
+pub fn is_counted(db: &Db, queries: &[QueryKey], kind: ListKind) -> Result<bool> {
+    if !db.counting_model()?.is_some_and(|model| model.counts(kind)) {
+        return Ok(false);
+    }
+    let qualifications = db.list_qualifications()?;
+    for key in queries {
+        let (name, documents) = (db.query(*key)?.id, db.document_ids(*key)?);
+        let counted = CountedLists::read(db, &name, &documents, &qualifications)?;
+        if counted.lists.iter().any(|of| of.kind == kind) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 /// The list answers that count in the scores of a query; `None` if none count in the project.
 pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers>> {

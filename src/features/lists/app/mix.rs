@@ -64,7 +64,7 @@ impl PairMix {
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
-        let mut queries = run.queries().to_vec();
+        let queries = run.queries().to_vec();
         let pairs = share.pairs(run.calls(), names.len());
         if pairs == 0 || run.calls().any(|calls| share.lists(calls) == 0) {
             return Err(invalid!(
@@ -85,12 +85,11 @@ impl PairMix {
             keys.iter()
                 .try_for_each(|key| check_judges(db, *key, &asked))
         })?;
-        queries.sort_by_cached_key(|(_, name)| place(&[name.as_str()]));
-        let count = queries.len().max(1);
-        let wanted = queries.into_iter().enumerate().map(|(at, (key, name))| {
-            let more = usize::from(at < pairs % count);
-            (key, name, pairs / count + more)
-        });
+        let mut queries: Vec<_> = queries.into_iter().zip(run.calls()).collect();
+        queries.sort_by_cached_key(|((_, name), _)| place(&[name.as_str()]));
+        let calls: Vec<usize> = queries.iter().map(|(_, calls)| *calls).collect();
+        let queries = queries.into_iter().zip(share.divided(pairs, &calls));
+        let wanted = queries.map(|(((key, name), _), pairs)| (key, name, pairs));
         Ok(Some(Self {
             run: run.clone(),
             judges,

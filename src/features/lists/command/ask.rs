@@ -10,7 +10,7 @@ use crate::cli::output::{self, clean};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::{count, usd};
 use crate::features::lists::app::{
-    ListEstimate, ListWish, PairMix, PairPrice, ProbePlan, prepare_lists,
+    ListEstimate, ListRun, ListWish, PairMix, PairPrice, ProbePlan, prepare_lists,
 };
 use crate::features::lists::domain::{AnswerForm, CallCount, ListKind, ListPlan, PairShare};
 use crate::features::methods::app::rerank::estimate::CallVolume;
@@ -72,7 +72,7 @@ pub(crate) struct AskCommand {
     #[arg(long, default_value = "swiss", value_name = "random|swiss|top")]
     plan: ListPlan,
     /// Number of list calls per query, including those that the project has; with --mix, of all
-    /// calls [default: as many as show each document eight times]
+    /// calls [default: enough to show each document eight times]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     calls: Option<u32>,
     /// Spend this share of the calls on battles of pairs that the lists have shown
@@ -106,11 +106,18 @@ impl AskCommand {
         let store = context.open()?;
         // Two runs must not plan the same calls.
         let lock = self.spending.lock(context)?;
-        asking.run(context, &store, lock)
+        let offer = asking.offer(context, &store)?;
+        offer.tell();
+        let budget = asking.budget(context, Some(&store), &offer)?;
+        let Some(lock) = lock else {
+            return asking.dry_run(context, &store, &offer);
+        };
+        asking.confirm(&offer)?;
+        asking.ask(context, &store, lock, (&offer, budget))
     }
 }
 
-/// The number of calls that was asked for, or else as many as show each document eight times.
+/// The number of calls that was asked for, or else enough to show each document eight times.
 pub(super) fn call_count(calls: Option<u32>) -> CallCount {
     calls.map_or(CallCount::Showing(8), |calls| {
         CallCount::Fixed(calls as usize)
@@ -124,52 +131,114 @@ pub(super) struct Asking<'a> {
     pub(super) json: bool,
 }
 
+/// A run with its price.
+pub(super) struct AskingOffer {
+    run: Arc<ListRun>,
+    estimate: ListEstimate,
+    mix: Option<PairMix>,
+    /// How the project is usually run.
+    usual: RunRequest,
+    pairs: Option<PairPrice>,
+}
+
+impl AskingOffer {
+    /// Prints the notes on judges and queries.
+    pub(super) fn tell(&self) {
+        for note in &self.run.notes {
+            output::message(&format!("note: {}", clean(note)));
+        }
+        if self.run.too_small > 0 {
+            output::message(&format!(
+                "skipped {} with fewer than {} documents",
+                counted(self.run.too_small, "query"),
+                self.run.kind().size()
+            ));
+        }
+    }
+}
+
 impl Asking<'_> {
-    /// Asks, or prints the price of asking. `lock` is that of the project, except for a dry run.
-    pub(super) fn run(
+    /// Prepares the calls that a project lacks. Changes nothing.
+    pub(super) fn offer(
         &self,
         context: &CommandContext,
         store: &Store,
-        lock: Option<RunLock>,
-    ) -> CommandResult {
+    ) -> Result<AskingOffer, CommandFailure> {
         let judges = context.judges(self.spending.insecure_http);
         let run = Arc::new(prepare_lists(store, &judges, &self.wish)?);
-        for note in &run.notes {
-            output::message(&format!("note: {}", clean(note)));
-        }
-        if run.too_small > 0 {
-            output::message(&format!(
-                "skipped {} with fewer than {} documents",
-                counted(run.too_small, "query"),
-                run.kind().size()
-            ));
-        }
-        let budget = self.spending.budget(context, Some(store))?;
-        if let Some(budget) = budget {
-            run.check_budget(budget)?;
-        }
         let estimate = run.estimate(store)?;
         let mix = PairMix::new(store, &judges, &run)?;
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = RunRequest::continuing(latest, &context.config.run);
         let pairs = mix.as_ref().map(|mix| mix.price(store, &usual));
-        let pairs = pairs.transpose()?;
-        if self.spending.dry_run {
-            // Probes are about all queries.
-            let wish = ListWish {
-                queries: Vec::new(),
-                ..self.wish.clone()
-            };
-            let probes = ProbePlan::of(store, &prepare_lists(store, &judges, &wish)?)?;
-            return self.dry_run(&estimate, pairs.as_ref(), &probes);
+        Ok(AskingOffer {
+            run,
+            estimate,
+            pairs: pairs.transpose()?,
+            mix,
+            usual,
+        })
+    }
+
+    /// The budget that applies to the project. An error if it cannot be kept.
+    pub(super) fn budget(
+        &self,
+        context: &CommandContext,
+        project: Option<&Store>,
+        offer: &AskingOffer,
+    ) -> Result<Option<f64>, CommandFailure> {
+        let budget = self.spending.budget(context, project)?;
+        if let Some(budget) = budget {
+            offer.run.check_budget(budget)?;
         }
+        Ok(budget)
+    }
+
+    /// Shows what the calls cost, and asks for confirmation.
+    pub(super) fn confirm(&self, offer: &AskingOffer) -> CommandResult {
+        let (estimate, pairs) = (&offer.estimate, offer.pairs.as_ref());
         let is_asked = estimate.expected.calls > 0.0 || pairs.is_some_and(|pairs| pairs.calls > 0);
-        if is_asked && run.is_paid() {
-            confirm_spending(&describe(&estimate, pairs.as_ref()), self.spending.yes)?;
+        if is_asked && offer.run.is_paid() {
+            confirm_spending(&describe(estimate, pairs), self.spending.yes)?;
         }
+        Ok(())
+    }
+
+    /// Prints the price, and that of the probes that the judges lack.
+    pub(super) fn dry_run(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        offer: &AskingOffer,
+    ) -> CommandResult {
+        // Probes are about all queries.
+        let wish = ListWish {
+            queries: Vec::new(),
+            ..self.wish.clone()
+        };
+        let judges = context.judges(self.spending.insecure_http);
+        let probes = ProbePlan::of(store, &prepare_lists(store, &judges, &wish)?)?;
+        self.print_price(&offer.estimate, offer.pairs.as_ref(), &probes)
+    }
+
+    /// Makes the calls.
+    pub(super) fn ask(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        lock: RunLock,
+        (offer, budget): (&AskingOffer, Option<f64>),
+    ) -> CommandResult {
+        let AskingOffer {
+            run,
+            estimate,
+            mix,
+            usual,
+            ..
+        } = offer;
         let end = if estimate.expected.calls > 0.0 {
             let control = self.spending.control(context, budget, run.judges());
-            let (project, asked) = (store.clone(), Arc::clone(&run));
+            let (project, asked) = (store.clone(), Arc::clone(run));
             let calls = estimate.expected.calls.round() as usize;
             let ask = |control, events| async move { asked.ask(&project, control, events).await };
             watch_answers(control, calls, ask, |missing| *missing)?.0
@@ -183,12 +252,12 @@ impl Asking<'_> {
             "spent_usd": end.spend.usd(),
         });
         let is_stopped = end.report();
-        let request = match &mix {
-            Some(mix) if is_stopped.is_ok() => mix.request(store, &usual)?,
+        let request = match mix {
+            Some(mix) if is_stopped.is_ok() => mix.request(store, usual)?,
             _ => None,
         };
-        let battles = match (&mix, lock, request) {
-            (Some(mix), Some(lock), Some(request)) => {
+        let battles = match (mix, request) {
+            (Some(mix), Some(request)) => {
                 let control = self.spending.control(context, budget, mix.judges());
                 let judges = mix.judges().clone();
                 let (lock, finish) = (Arc::new(lock), |_| Ok(()));
@@ -213,7 +282,7 @@ impl Asking<'_> {
         Ok(())
     }
 
-    fn dry_run(
+    fn print_price(
         &self,
         estimate: &ListEstimate,
         pairs: Option<&PairPrice>,

@@ -100,6 +100,13 @@ impl CountingModel {
         kinds.collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether lists of a kind have a weight.
+    pub fn counts(&self, kind: ListKind) -> bool {
+        let (size, answer) = (kind.size(), kind.form().to_string());
+        let mut kinds = self.kinds.iter();
+        kinds.any(|of| of.size == size && of.answer == answer)
+    }
+
     /// The pairs of an answer as battles of a fit; `None` if its kind does not count.
     pub fn battles(&self, block: &Block) -> Option<Vec<Observation>> {
         let (size, answer) = (block.kind().size(), block.kind().form().to_string());

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallCount {
     Fixed(usize),
-    /// As few as can show each document this often.
+    /// Enough to show each document this often.
     Showing(usize),
 }
 
@@ -56,6 +56,17 @@ impl PairShare {
         let others: usize = calls.map(|calls| calls - self.lists(calls)).sum();
         others / (2 * judges).max(1)
     }
+
+    /// Divides pairs among queries in proportion to the calls that are not spent on lists, by the
+    /// number of calls about each; the first queries get the rest.
+    pub fn divided(self, pairs: usize, calls: &[usize]) -> Vec<usize> {
+        let others = calls.iter().map(|calls| calls - self.lists(*calls));
+        let all: usize = others.clone().sum();
+        let mut parts: Vec<usize> = others.map(|of| pairs * of / all.max(1)).collect();
+        let rest = pairs.saturating_sub(parts.iter().sum());
+        parts.iter_mut().take(rest).for_each(|part| *part += 1);
+        parts
+    }
 }
 
 #[cfg(test)]
@@ -79,6 +90,8 @@ mod tests {
             |share: PairShare, calls: &[usize], judges| share.pairs(calls.iter().copied(), judges);
         assert_eq!((share.lists(60), pairs(share, &[60; 50], 3)), (48, 100));
         assert_eq!(pairs(share, &[60, 30], 1), 9);
+        assert_eq!(share.divided(9, &[60, 30]), [6, 3]);
+        assert_eq!(share.divided(11, &[60, 60, 60, 60]), [3, 3, 3, 2]);
         // 3 calls about each of 3 queries; two judges and both orders take 4.
         let half: PairShare = "50%".parse().unwrap();
         assert_eq!((half.lists(7), pairs(half, &[7; 3], 2)), (4, 2));

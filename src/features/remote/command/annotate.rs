@@ -23,7 +23,7 @@ use std::time::Duration;
 pub(crate) struct RemoteOptions {
     /// Share the work with other machines through this PostgreSQL server. --budget is for all
     /// machines together
-    #[arg(long, value_name = "URL", conflicts_with_all = ["shard", "query", "pair", "sample", "batch", "out", "ai_scores", "retry_failed", "keep_unscored", "max_calls"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["shard", "query", "pair", "sample", "batch", "out", "ai_scores", "retry_failed", "keep_unscored", "max_calls", "lists"])]
     remote: Option<String>,
     /// The name of the shared job [default: the dataset's file name]
     #[arg(long, value_name = "NAME", requires = "remote")]

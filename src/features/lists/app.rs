@@ -15,6 +15,7 @@ mod overview;
 mod qualify;
 mod query_lists;
 mod ranking;
+mod stored_rankings;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
@@ -29,3 +30,4 @@ pub use overview::{JudgeLists, overview};
 pub use qualify::{JudgeQualification, ProbePlan};
 pub use query_lists::{ListCounting, QueryList, query_lists};
 pub use ranking::{ListRanking, RankedDocument, list_ranking};
+pub use stored_rankings::{RankingUse, RankingsWish, StoredRankings};

@@ -20,7 +20,7 @@ pub use block::Block;
 pub use counting::CountingModel;
 pub use estimate::{QueryBlocks, estimate};
 pub use estimator::{ListModel, fit_blocks};
-pub use kind::{AnswerForm, KindError, ListKind};
+pub use kind::{AnswerForm, KindError, ListKind, MAX_LIST};
 pub use mix::{CallCount, PairShare};
 pub use plan::{ListPlan, ListRound, PlanState};
 pub use qualification::{MIN_QUERIES, ProbeFigures, ProbeShare, ProbedQuery, Qualification};

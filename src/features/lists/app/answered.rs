@@ -94,7 +94,8 @@ impl AnsweredList {
     }
 }
 
-fn outcome(kind: ListKind, answer: &Answer) -> ListOutcome {
+/// Reads an answer to a question of this kind. It is never repaired.
+pub(super) fn outcome(kind: ListKind, answer: &Answer) -> ListOutcome {
     let numbers = match answer {
         Answer::Numbers(numbers) => numbers,
         Answer::Unreadable(why) => return ListOutcome::Malformed(why.clone()),

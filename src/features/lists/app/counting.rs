@@ -2,6 +2,7 @@
 
 use super::counted_lists::{CountedList, CountedLists};
 use super::ranking::pooled_queries;
+use super::stored_rankings::StoredRankings;
 use crate::app::error::{AppError, invalid};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
@@ -160,7 +161,7 @@ impl CountingInputs {
             }
         };
         Ok(Self {
-            pooled: pooled_queries(db, asked, &qualifications)?,
+            pooled: pooled_queries(db, asked, &qualifications, &StoredRankings::default())?,
             battle_phi,
             lambda,
             fitted: settings.model,

@@ -1,6 +1,8 @@
-//! The ranking of a query from votes and the list calls that count.
+//! The ranking of a query from votes, the list calls that count, and the answers of existing
+//! rankings.
 
 use super::counted_lists::CountedLists;
+use super::stored_rankings::{RankingAnswers, RankingUse, StoredRankings, block_of};
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::numeric::best_first;
@@ -37,6 +39,10 @@ pub struct ListRanking {
     pub lists: usize,
     /// Answered lists of judges that have not qualified for this kind of list.
     pub unqualified: usize,
+    /// Answers of existing rankings.
+    pub rankings: RankingAnswers,
+    /// The methods of these rankings.
+    pub methods: Vec<RankingUse>,
     pub model: ListModel,
     /// Number of queries that the model is estimated from.
     pub estimated_from: usize,
@@ -48,31 +54,54 @@ struct JudgedQuery {
     votes: usize,
     lists: usize,
     unqualified: usize,
+    rankings: RankingAnswers,
 }
 
-/// Ranks the documents of a query. Lists count only if their judge has qualified.
+/// Ranks the documents of a query. Lists count only if their judge has qualified, answers of existing
+/// rankings always.
 ///
 /// # Errors
-/// There is no such query, no list of it counts, or it has too many documents.
-pub fn list_ranking(store: &Store, query: &str) -> std::result::Result<ListRanking, AppError> {
+/// There is no such query, no list or answer about it counts, or it has too many documents.
+pub fn list_ranking(
+    store: &Store,
+    query: &str,
+    rankings: StoredRankings,
+) -> std::result::Result<ListRanking, AppError> {
     let (name, wanted) = (query.to_owned(), query.to_owned());
-    let (judged, others, documents) = store.read_blocking(move |db| {
+    let (judged, others, documents, methods, known) = store.read_blocking(move |db| {
         let qualifications = db.list_qualifications()?;
         let wanted = db.query(db.find_query(&wanted)?)?;
-        let judged = JudgedQuery::read(db, &wanted.id, &qualifications)?;
+        let judged = JudgedQuery::read(db, &wanted.id, &qualifications, &rankings)?;
         let mut asked: BTreeSet<QueryId> = db
             .list_calls(None)?
             .into_iter()
             .map(|list| list.query)
             .collect();
+        asked.extend(rankings.queries().cloned());
         asked.remove(&wanted.id);
-        let mut others = pooled_queries(db, asked, &qualifications)?;
+        let mut others = pooled_queries(db, asked, &qualifications, &rankings)?;
         others.truncate(ESTIMATED_FROM - 1);
-        Ok((judged, others, db.document_ids(wanted.key)?))
+        let documents = db.document_ids(wanted.key)?;
+        let methods = rankings.uses(&wanted.id);
+        let known: Vec<String> = (db.rerank_results_of(wanted.key)?.into_iter())
+            .map(|of| sanitize::line(&of.row.method).into_owned())
+            .filter(|method| method.starts_with("rankgpt") || method.starts_with("tourrank"))
+            .collect();
+        Ok((judged, others, documents, methods, known))
     })?;
     let shown = sanitize::line(&name);
-    if judged.lists == 0 {
-        return Err(if judged.unqualified > 0 {
+    if !judged.is_counted() {
+        return Err(if !methods.is_empty() {
+            invalid!(
+                "no stored answer about {shown:?} counts for --use-rankings: repeat the methods, \
+                 judges, seed and candidates of `overrule rerank`; the query has {}",
+                if known.is_empty() {
+                    "no rankings of rankgpt or tourrank".to_owned()
+                } else {
+                    format!("the rankings {}", known.join(", "))
+                }
+            )
+        } else if judged.unqualified > 0 {
             invalid!(
                 "no list call about {shown:?} counts: its judges have not qualified; run `overrule \
                  lists qualify`"
@@ -102,17 +131,20 @@ pub fn list_ranking(store: &Store, query: &str) -> std::result::Result<ListRanki
         votes: judged.votes,
         lists: judged.lists,
         unqualified: judged.unqualified,
+        rankings: judged.rankings,
+        methods,
         model,
         estimated_from: pooled.len(),
     })
 }
 
-/// The answers about the first of these queries with lists that count, from which the model is
-/// estimated.
+/// The answers about the first of these queries with lists or rankings that count, from which the
+/// model is estimated.
 pub(super) fn pooled_queries(
     db: &Db,
     asked: impl IntoIterator<Item = QueryId>,
     qualifications: &[StoredQualification],
+    rankings: &StoredRankings,
 ) -> Result<Vec<QueryBlocks>> {
     let mut pooled = Vec::new();
     for query in asked {
@@ -120,15 +152,25 @@ pub(super) fn pooled_queries(
             break;
         }
         if db.known_query(query.as_str())?.is_some() {
-            let judged = JudgedQuery::read(db, &query, qualifications)?;
-            pooled.extend((judged.lists > 0).then_some(judged.blocks));
+            let judged = JudgedQuery::read(db, &query, qualifications, rankings)?;
+            pooled.extend(judged.is_counted().then_some(judged.blocks));
         }
     }
     Ok(pooled)
 }
 
 impl JudgedQuery {
-    fn read(db: &Db, name: &QueryId, qualifications: &[StoredQualification]) -> Result<Self> {
+    /// Whether a list or the answer of a ranking counts.
+    fn is_counted(&self) -> bool {
+        self.lists + self.rankings.counted > 0
+    }
+
+    fn read(
+        db: &Db,
+        name: &QueryId,
+        qualifications: &[StoredQualification],
+        rankings: &StoredRankings,
+    ) -> Result<Self> {
         let key = db.find_query(name.as_str())?;
         let documents = db.document_ids(key)?;
         let mut seats: HashMap<String, usize> = HashMap::new();
@@ -144,6 +186,7 @@ impl JudgedQuery {
             votes: 0,
             lists: 0,
             unqualified: 0,
+            rankings: RankingAnswers::default(),
         };
         let rule = db.settings()?.vote_rule;
         let judges: HashMap<_, _> = db.judges_of(key)?.into_iter().collect();
@@ -162,10 +205,20 @@ impl JudgedQuery {
         }
         let counted = CountedLists::read(db, name, &documents, qualifications)?;
         judged.unqualified = counted.unqualified;
+        // Methods share answers, also with lists.
+        let mut seen: BTreeSet<[u8; 32]> =
+            counted.lists.iter().map(|of| of.list.list.key).collect();
         for of in counted.lists {
             let block = Block::list(seat(&of.list.list.judge), of.kind, &of.order);
             judged.lists += usize::from(block.is_some());
             judged.blocks.blocks.extend(block);
+        }
+        for ranking in rankings.of(name) {
+            for list in ranking.lists.iter().filter(|list| seen.insert(list.key)) {
+                let block = block_of(list, seat(&ranking.judge), &documents);
+                judged.rankings.add(&block);
+                judged.blocks.blocks.extend(block);
+            }
         }
         Ok(judged)
     }

@@ -15,6 +15,7 @@ mod prepare;
 mod prepared_method;
 mod query_run;
 mod question;
+pub mod replay;
 pub mod run;
 mod service;
 #[cfg(feature = "remote")]

@@ -23,6 +23,56 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use terms::{MethodSummary, RankingTerms};
 
+/// The candidates of a query and their order.
+#[derive(Debug, Args)]
+pub(crate) struct CandidateOptions {
+    /// First-stage ranking: a ranking of the project, a run, or a table of query, document and
+    /// optional score or rank [default: the pools of the project]
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+    /// Corpus with the texts of candidates that the project lacks: corpus.jsonl, or a folder that
+    /// holds it
+    #[arg(long, value_name = "FILE", requires = "candidates")]
+    corpus: Option<PathBuf>,
+    /// Shuffle the candidates of each query, as ranksmith does with the same seed
+    #[arg(long)]
+    shuffle_candidates: bool,
+    /// Seed of --shuffle-candidates
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 13,
+        requires = "shuffle_candidates"
+    )]
+    shuffle_seed: u64,
+    /// Name of the task that --shuffle-candidates is seeded with [default: the query's dataset]
+    #[arg(long, value_name = "NAME", requires = "shuffle_candidates")]
+    shuffle_task: Option<String>,
+}
+
+impl CandidateOptions {
+    /// Whether any of them is given.
+    pub(crate) fn is_set(&self) -> bool {
+        self.candidates.is_some() || self.shuffle_candidates
+    }
+
+    pub(crate) fn source(&self) -> CandidateSource<'_> {
+        let of_file = |name| CandidateSource::Ranking {
+            name,
+            corpus: self.corpus.as_deref(),
+        };
+        let file = self.candidates.as_deref();
+        file.map_or(CandidateSource::Pools, of_file)
+    }
+
+    pub(crate) fn shuffle(&self) -> Option<CandidateShuffle> {
+        self.shuffle_candidates.then(|| CandidateShuffle {
+            seed: self.shuffle_seed,
+            task: self.shuffle_task.clone(),
+        })
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "A method reranks the first N candidates of each query (NAME@N); the others follow \
@@ -70,28 +120,8 @@ pub(crate) struct RerankCommand {
     /// Method to run (repeatable)
     #[arg(long = "method", value_name = "METHOD", required = true)]
     methods: Vec<Method>,
-    /// First-stage ranking: a ranking of the project, a run, or a table of query, document and
-    /// optional score or rank [default: the pools of the project]
-    #[arg(long, value_name = "FILE")]
-    candidates: Option<PathBuf>,
-    /// Corpus with the texts of candidates that the project lacks: corpus.jsonl, or a folder that
-    /// holds it
-    #[arg(long, value_name = "FILE", requires = "candidates")]
-    corpus: Option<PathBuf>,
-    /// Shuffle the candidates of each query, as ranksmith does with the same seed
-    #[arg(long)]
-    shuffle_candidates: bool,
-    /// Seed of --shuffle-candidates
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 13,
-        requires = "shuffle_candidates"
-    )]
-    shuffle_seed: u64,
-    /// Name of the task that --shuffle-candidates is seeded with [default: the query's dataset]
-    #[arg(long, value_name = "NAME", requires = "shuffle_candidates")]
-    shuffle_task: Option<String>,
+    #[command(flatten)]
+    candidates: CandidateOptions,
     /// Rerank at most this many queries, the first ones by identifier
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_queries: Option<u32>,
@@ -168,20 +198,11 @@ impl RerankCommand {
             options: MethodOptions { shuffle: self.rng },
             seed: self.seed.unwrap_or(context.config.run.seed),
         };
-        let shuffle = self.shuffle_candidates.then(|| CandidateShuffle {
-            seed: self.shuffle_seed,
-            task: self.shuffle_task.clone(),
-        });
+        let shuffle = self.candidates.shuffle();
         let scope = RerankScope {
             dataset: dataset.as_deref(),
             queries: &self.query,
-            candidates: self
-                .candidates
-                .as_deref()
-                .map_or(CandidateSource::Pools, |name| CandidateSource::Ranking {
-                    name,
-                    corpus: self.corpus.as_deref(),
-                }),
+            candidates: self.candidates.source(),
             shuffle: shuffle.as_ref(),
             max_queries: self.max_queries.map(|most| most as usize),
             retry_failed: self.retry_failed,

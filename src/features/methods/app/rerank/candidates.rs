@@ -74,6 +74,16 @@ pub(super) struct CandidateLists {
 impl CandidateLists {
     /// Reads the candidates of a query.
     pub(super) fn read(&self, db: &Db, key: QueryKey) -> Result<Candidates, StoreError> {
+        self.read_limited(db, key, self.limit)
+    }
+
+    /// Reads the candidates of a query, of which this much is shown.
+    pub(super) fn read_limited(
+        &self,
+        db: &Db,
+        key: QueryKey,
+        limit: Option<DocumentCut>,
+    ) -> Result<Candidates, StoreError> {
         let pool = db.pool(key)?;
         let mut documents: Vec<Candidate> = match &self.named {
             None => {
@@ -137,7 +147,7 @@ impl CandidateLists {
             .with_metadata(metadata)
             .with_inputs(titles, pool.query.extra)
             .in_pool(hashes)
-            .with_limit(self.limit);
+            .with_limit(limit);
         Ok(Candidates {
             key,
             query,

@@ -852,6 +852,7 @@ fn a_repaired_answer_is_not_used() {
     desk.server.forget_marked();
     let refused = from_rankings(&desk, "q0", &["rankgpt@10:w4:s2", "--judges", "one"]);
     assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("4 malformed"), "{}", told(&refused));
     reranked(&desk);
     let options = [RANKINGS, "--judges", "one", "--json"];
     let found = json_of(&from_rankings(&desk, "q0", &options));

@@ -181,6 +181,11 @@ impl ListQuery {
         if let (&[x, y], ListKind::PAIR) = (shown, kind) {
             return self.vote(seat, Pair::new(x, y)?);
         }
+        Block::list(seat, kind, &self.order(seat, shown, call))
+    }
+
+    /// The documents of a list in the order in which the judge ranks them.
+    fn order(&self, seat: usize, shown: &[usize], call: usize) -> Vec<usize> {
         let (names, last) = (call.to_string(), shown.len().saturating_sub(1).max(1));
         let names = ["list", self.query.name(), &seat.to_string(), &names];
         let mut rng = SeededRng::new(self.query.seed, &names);
@@ -204,11 +209,8 @@ impl ListQuery {
                     + position
             })
             .collect();
-        let order: Vec<usize> = best_first(&readings)
-            .into_iter()
-            .map(|at| shown[at])
-            .collect();
-        Block::list(seat, kind, &order)
+        let order = best_first(&readings).into_iter();
+        order.map(|at| shown[at]).collect()
     }
 
     fn vote(&self, seat: usize, pair: Pair) -> Option<Block> {
@@ -270,8 +272,10 @@ impl ListQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::candidate_question::{Answer, Question};
     use crate::features::lab::domain::Coverage;
     use crate::features::lists::domain::estimate;
+    use crate::features::methods::domain::reranking::{Method, play};
 
     fn worlds(world: ListWorld, queries: usize) -> Vec<ListQuery> {
         (0..queries)
@@ -360,6 +364,50 @@ mod tests {
                 .collect();
             let [all, ..] = Coverage::means(&covered).unwrap();
             assert!(all.mean > 0.93, "{world}: {all:?}");
+        }
+    }
+
+    /// The answers of one judge to the questions of a method about a query in first-stage order.
+    fn ranked(query: &ListQuery, method: &Method) -> QueryBlocks {
+        let documents = query.documents();
+        let mut blocks = Vec::new();
+        let mut answer = |question: &Question| {
+            let shown = question.shown();
+            let (form, count) = match question {
+                Question::Select { count, .. } => (AnswerForm::Best(*count), *count),
+                _ => (AnswerForm::Order, shown.len()),
+            };
+            let order = query.order(0, &shown, blocks.len());
+            let kind = ListKind::new(shown.len(), form).unwrap();
+            blocks.extend(Block::list(0, kind, &order));
+            let place = |document: &usize| shown.iter().position(|of| of == document);
+            let places = order.iter().take(count).filter_map(place);
+            Answer::Numbers(places.map(|at| at as i64 + 1).collect())
+        };
+        play(&mut *method.strategy(documents, 0, 1), &mut answer).unwrap();
+        QueryBlocks { documents, blocks }
+    }
+
+    #[test]
+    fn intervals_from_existing_rankings_hold_the_true_ranks() {
+        for world in [ListWorld::Plain, ListWorld::Long] {
+            let mut queries = worlds(world, 24);
+            for query in &mut queries {
+                query.query = query.query.clone().in_first_stage_order(0.5);
+            }
+            for name in ["rankgpt:w10:s5", "tourrank:r2"] {
+                let method: Method = name.parse().unwrap();
+                let played = queries.iter().map(|query| ranked(query, &method));
+                let played: Vec<QueryBlocks> = played.collect();
+                let model = estimate(&played);
+                let covered = queries.iter().zip(&played).map(|(query, played)| {
+                    let fit = fit_blocks(played.documents, &played.blocks, &model).unwrap();
+                    Coverage::of(&fit.scores, &fit.covariance, query.truth()).unwrap()
+                });
+                let covered: Vec<Coverage> = covered.collect();
+                let [all, ..] = Coverage::means(&covered).unwrap();
+                assert!(all.mean > 0.93, "{world}, {name}: {all:?}");
+            }
         }
     }
 }

@@ -91,9 +91,11 @@ pub fn list_ranking(
     })?;
     let shown = sanitize::line(&name);
     if !judged.is_counted() {
-        return Err(if !methods.is_empty() {
+        return Err(if let Some(words) = judged.rankings.uncounted_words() {
+            invalid!("no answer of the rankings of {shown:?} counts: {words}")
+        } else if !methods.is_empty() {
             invalid!(
-                "no stored answer about {shown:?} counts for --use-rankings: repeat the methods, \
+                "no answer about {shown:?} is stored for --use-rankings: repeat the methods, \
                  judges, seed and candidates of `overrule rerank`; the query has {}",
                 if known.is_empty() {
                     "no rankings of rankgpt or tourrank".to_owned()

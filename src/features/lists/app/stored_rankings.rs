@@ -6,7 +6,7 @@ use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitize;
-use crate::features::lists::domain::{AnswerForm, Block, ListKind};
+use crate::features::lists::domain::{AnswerForm, Block, ListKind, MAX_LIST};
 use crate::features::methods::app::rerank::replay::{ReplayEnd, ReplayedList, ReplayedRanking};
 use crate::features::methods::app::rerank::{
     CandidateShuffle, CandidateSource, LongDocuments, MethodChoice, RerankScope, prepare,
@@ -166,6 +166,24 @@ impl StoredRankings {
 }
 
 impl RankingAnswers {
+    /// The answers that do not count, in words; `None` without any.
+    pub fn uncounted_words(&self) -> Option<String> {
+        let parts = [
+            (self.malformed, "malformed".to_owned()),
+            (
+                self.other_sizes,
+                format!("about one or more than {MAX_LIST} documents"),
+            ),
+            (
+                self.outside_pool,
+                "about documents outside the pool".to_owned(),
+            ),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, why)| format!("{count} {why}")).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     pub(super) fn add(&mut self, block: &Result<Block, Uncounted>) {
         *match block {
             Ok(_) => &mut self.counted,

@@ -8,7 +8,7 @@ use crate::domain::number_words::{fixed, signed};
 use crate::features::lists::app::{
     ListRanking, RankedDocument, RankingUse, RankingsWish, StoredRankings, list_ranking,
 };
-use crate::features::lists::domain::MAX_LIST;
+use crate::features::lists::domain::ListKind;
 use crate::features::methods::app::rerank::replay::ReplayEnd;
 use crate::features::methods::command::rerank::CandidateOptions;
 use crate::features::methods::domain::reranking::Method;
@@ -178,38 +178,16 @@ fn use_words(of: &RankingUse) -> String {
     )
 }
 
-/// The answers of rankings that do not count.
-fn uncounted_words(ranking: &ListRanking) -> String {
-    let answers = &ranking.rankings;
-    let parts = [
-        (answers.malformed, "malformed".to_owned()),
-        (
-            answers.other_sizes,
-            format!("about one or more than {MAX_LIST} documents"),
-        ),
-        (
-            answers.outside_pool,
-            "about documents outside the pool".to_owned(),
-        ),
-    ];
-    let parts: Vec<String> = (parts.iter().filter(|(count, _)| *count > 0))
-        .map(|(count, why)| format!("{count} {why}"))
-        .collect();
-    if parts.is_empty() {
-        return String::new();
-    }
-    format!("answers of rankings not counted: {}\n", parts.join(", "))
-}
-
 fn as_text(ranking: &ListRanking) -> String {
     let model = &ranking.model;
     let phi: Vec<String> = model
         .phi
         .iter()
         .map(|(kind, phi)| {
-            let what = match kind.size() {
-                2 => "votes".to_owned(),
-                size => format!("lists of {size} ({})", kind.form()),
+            let what = if *kind == ListKind::PAIR {
+                "votes".to_owned()
+            } else {
+                format!("lists of {} ({})", kind.size(), kind.form())
             };
             format!("{} for {what}", fixed(*phi, 2))
         })
@@ -247,7 +225,9 @@ fn as_text(ranking: &ListRanking) -> String {
         );
     }
     text.extend(ranking.methods.iter().map(use_words));
-    text += &uncounted_words(ranking);
+    if let Some(words) = ranking.rankings.uncounted_words() {
+        text += &format!("answers of rankings not counted: {words}\n");
+    }
     let header = [">rank", "95 % interval", "document", ">score", ">± se"];
     let row = |of: &RankedDocument| {
         vec![

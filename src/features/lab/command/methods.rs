@@ -16,7 +16,7 @@ use front::Fronts;
 use serde_json::{Value, json};
 
 /// All kinds of methods with common settings, and zELO at four budgets.
-const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8";
+const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8,infogain:r4,infogain:r10,infogain:r20,mohajer:k10";
 
 #[derive(Debug, Args)]
 #[command(
@@ -97,7 +97,7 @@ impl MethodsCommand {
             return Err(usage!(
                 "--methods {named}: a simulated judge cannot stand for a service, a program or a \
                  run; expected original, rankgpt, prp, \
-                 tourrank, setwise, pointwise or zelo"
+                 tourrank, setwise, pointwise, zelo, infogain or mohajer"
             ));
         }
         let options = MethodOptions { shuffle: self.rng };

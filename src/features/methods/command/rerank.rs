@@ -86,6 +86,8 @@ impl CandidateOptions {
   pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no
   zelo@20:b2           judges compare the most informative pairs, b calls per candidate, then \
   Bradley–Terry
+  infogain@20:r10      a judge compares candidates with similar ratings, r rounds (Swiss InfoGain)
+  mohajer@20:k10       a judge selects the k best in knockouts of k groups (Mohajer et al.)
   NAME@100             a [[reranker]] of overrule.toml (a service or your own program), a ranking \
   of the project, or a run file
   original             the first-stage order

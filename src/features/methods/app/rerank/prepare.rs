@@ -255,7 +255,9 @@ impl<'a> Preparing<'a> {
                 return Ok(());
             }
             MethodKind::RankGpt { .. } => RerankKind::Rank,
-            MethodKind::Prp { .. } => RerankKind::Compare,
+            MethodKind::Prp { .. } | MethodKind::InfoGain { .. } | MethodKind::Mohajer { .. } => {
+                RerankKind::Compare
+            }
             MethodKind::TourRank { .. } => RerankKind::Select,
             MethodKind::Setwise { .. } => RerankKind::Best,
             MethodKind::Pointwise {
@@ -387,7 +389,7 @@ impl<'a> Preparing<'a> {
         Err(invalid!(
             "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods \
              are rankgpt, prp, tourrank, \
-             setwise, pointwise, zelo and original, such as prp@20:p3",
+             setwise, pointwise, zelo, infogain, mohajer and original, such as prp@20:p3",
             sanitize::line(name),
         ))
     }

@@ -358,7 +358,10 @@ impl PreparedMethod {
         }
         if matches!(
             self.method.kind,
-            MethodKind::TourRank { .. } | MethodKind::Zelo { .. }
+            MethodKind::TourRank { .. }
+                | MethodKind::Zelo { .. }
+                | MethodKind::InfoGain { .. }
+                | MethodKind::Mohajer { .. }
         ) {
             add(&self.seed.to_string());
         }

@@ -1,6 +1,8 @@
 //! Methods by name, and their strategies.
 
 use super::call_bounds::CallBounds;
+use super::infogain::InfoGain;
+use super::mohajer::Mohajer;
 use super::pointwise::Pointwise;
 use super::prp::Prp;
 use super::rankgpt::RankGpt;
@@ -57,6 +59,14 @@ pub enum MethodKind {
     /// `budget` calls per candidate, above 0.
     Zelo {
         budget: f64,
+    },
+    /// `rounds` rounds, at least 1.
+    InfoGain {
+        rounds: usize,
+    },
+    /// The `top` best are selected, from as many groups, at least 1.
+    Mohajer {
+        top: usize,
     },
     /// A service, a program or a run with this name.
     Named(String),
@@ -163,6 +173,8 @@ impl Method {
             MethodKind::Setwise { set, top } => Box::new(Setwise::new(n, set, top, validation)),
             MethodKind::Pointwise { scale } => Box::new(Pointwise::new(n, scale, false)),
             MethodKind::Zelo { budget } => Box::new(Zelo::new(n, budget, judges, seed)),
+            MethodKind::InfoGain { rounds } => Box::new(InfoGain::new(n, rounds, seed)),
+            MethodKind::Mohajer { top } => Box::new(Mohajer::new(n, top, seed)),
             MethodKind::Named(_) => Box::new(Scoring::new(n, validation)),
         }
     }
@@ -172,9 +184,9 @@ impl Method {
         Box::new(Pointwise::new(n, scale, true))
     }
 
-    /// The number of calls for a query with `n` candidates to look at. For `prp` and `setwise`, the
-    /// expected number is the mean over simulated queries (see [`CallBounds::simulated`]); all
-    /// others need a fixed number.
+    /// The number of calls for a query with `n` candidates to look at. For `prp`, `setwise`,
+    /// `infogain` and `mohajer`, the expected number is the mean over simulated queries (see
+    /// [`CallBounds::simulated`]); all others need a fixed number.
     pub fn calls(&self, n: usize, judges: usize) -> CallBounds {
         match self.kind {
             MethodKind::Original => CallBounds::exactly(0),
@@ -198,6 +210,8 @@ impl Method {
             }),
             MethodKind::Pointwise { .. } => CallBounds::exactly(n),
             MethodKind::Zelo { budget } => CallBounds::exactly(Zelo::calls(n, budget, judges)),
+            MethodKind::InfoGain { rounds } => InfoGain::calls(n, rounds),
+            MethodKind::Mohajer { top } => Mohajer::calls(n, top),
             MethodKind::Named(_) => CallBounds::exactly(n.min(1)),
         }
     }
@@ -206,6 +220,8 @@ impl Method {
     pub fn most_calls(&self, n: usize, judges: usize) -> usize {
         match self.kind {
             MethodKind::Prp { passes } => Prp::most_calls(n, passes),
+            MethodKind::InfoGain { rounds } => InfoGain::most_calls(n, rounds),
+            MethodKind::Mohajer { top } => Mohajer::most_calls(n, top),
             _ => self.calls(n, judges).most,
         }
     }

@@ -1,7 +1,7 @@
 //! Parses and formats the names of methods.
 
 use super::{Method, MethodKind, Shuffle, StageConfig, Validation};
-use super::{prp, rankgpt, setwise, tourrank, zelo};
+use super::{infogain, mohajer, prp, rankgpt, setwise, tourrank, zelo};
 use crate::domain::candidate_question::GradeScale;
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct MethodNameError {
 enum Reason {
     #[error(
         "{name} takes no options, found {option:?}: options are for rankgpt, prp, tourrank, \
-         setwise, pointwise and zelo, such as prp@20:p3"
+         setwise, pointwise, zelo, infogain and mohajer, such as prp@20:p3"
     )]
     TakesNoOptions { name: String, option: String },
     #[error("original is the whole first-stage order, and takes no @N")]
@@ -34,8 +34,8 @@ enum Reason {
     StrideAboveWindow { window: usize, stride: usize },
     #[error(
         "a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, \
-         setwise@20:c3, pointwise@20:grade, zelo@20:b2, or the name of a service, a program or a \
-         run"
+         setwise@20:c3, pointwise@20:grade, zelo@20:b2, infogain@20:r10, mohajer@20:k10, or the \
+         name of a service, a program or a run"
     )]
     NameMissing,
     #[error("a name cannot contain spaces or @, as in cohere@100")]
@@ -81,6 +81,8 @@ impl fmt::Display for Method {
             MethodKind::Setwise { .. } => "setwise",
             MethodKind::Pointwise { .. } => "pointwise",
             MethodKind::Zelo { .. } => "zelo",
+            MethodKind::InfoGain { .. } => "infogain",
+            MethodKind::Mohajer { .. } => "mohajer",
             MethodKind::Named(name) => name,
         })?;
         if let Some(depth) = self.depth {
@@ -121,6 +123,8 @@ impl fmt::Display for Method {
             }
             MethodKind::Pointwise { scale } => write!(f, ":{}", scale_name(*scale))?,
             MethodKind::Zelo { budget } => write!(f, ":b{budget}")?,
+            MethodKind::InfoGain { rounds } => write!(f, ":r{rounds}")?,
+            MethodKind::Mohajer { top } => write!(f, ":k{top}")?,
         }
         match self.validation {
             Validation::Strict => write!(f, ":strict"),
@@ -218,6 +222,10 @@ fn usual(name: &str) -> Result<MethodKind, Reason> {
         "zelo" => MethodKind::Zelo {
             budget: zelo::BUDGET,
         },
+        "infogain" => MethodKind::InfoGain {
+            rounds: infogain::ROUNDS,
+        },
+        "mohajer" => MethodKind::Mohajer { top: mohajer::TOP },
         "" => return Err(Reason::NameMissing),
         name if name.chars().all(fits) => MethodKind::Named(name.to_owned()),
         _ => return Err(Reason::InvalidCharacter),
@@ -245,6 +253,10 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
         (MethodKind::Setwise { top, .. }, "k", _) => {
             *top = number(value, "k (number of ranks to sort)", 1)?;
         }
+        (MethodKind::InfoGain { rounds }, "r", _) => *rounds = number(value, "r (rounds)", 1)?,
+        (MethodKind::Mohajer { top }, "k", _) => {
+            *top = number(value, "k (number of ranks to select)", 1)?;
+        }
         (MethodKind::Pointwise { scale }, _, "yesno") => *scale = GradeScale::YesNo,
         (MethodKind::Pointwise { scale }, _, "grade") => *scale = GradeScale::ZeroToThree,
         (MethodKind::Zelo { budget }, "b", _) => {
@@ -264,6 +276,8 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
                     "pointwise takes grade or yesno, such as pointwise@20:yesno"
                 }
                 MethodKind::Zelo { .. } => "zelo takes b, such as zelo@20:b2",
+                MethodKind::InfoGain { .. } => "infogain takes r, such as infogain@20:r10",
+                MethodKind::Mohajer { .. } => "mohajer takes k, such as mohajer@20:k10",
                 MethodKind::Original | MethodKind::Named(_) => "it takes none",
             };
             return Err(Reason::UnknownOption {
@@ -352,6 +366,10 @@ mod tests {
             ("pointwise@20", "pointwise@20:grade"),
             ("pointwise@20:yesno:strict", "pointwise@20:yesno:strict"),
             ("zelo@20:b1.50:repair", "zelo@20:b1.5"),
+            ("infogain@100", "infogain@100:r10"),
+            ("infogain:r05:strict", "infogain:r5:strict"),
+            ("mohajer", "mohajer:k10"),
+            ("mohajer@100:k3", "mohajer@100:k3"),
             ("cohere@100", "cohere@100"),
             ("bm25.trec", "bm25.trec"),
         ] {
@@ -386,6 +404,13 @@ mod tests {
             ("zelo@20:b0", "zelo@20:b2"),
             ("zelo@20:bNaN", "zelo@20:b2"),
             ("pointwise:maybe", "such as pointwise@20:yesno"),
+            ("infogain@20:k3", "such as infogain@20:r10"),
+            ("infogain@20:r0", "r (rounds) must be a whole number from 1"),
+            ("mohajer@20:r3", "such as mohajer@20:k10"),
+            (
+                "mohajer@20:k0",
+                "k (number of ranks to select) must be a whole number from 1",
+            ),
             ("setwize@20:c3", "setwize takes no options"),
             ("original@20", "takes no @N"),
             ("my run@20", "cannot contain spaces"),

@@ -35,7 +35,11 @@ pub(super) fn most(method: &PreparedMethod, candidates: &Candidates) -> Sum {
     let asks_judges = !method.program_judges().is_empty();
     match method.method.kind {
         // The answers decide how many questions are asked, all of similar form.
-        MethodKind::Prp { .. } | MethodKind::Setwise { .. } | MethodKind::Zelo { .. } => {
+        MethodKind::Prp { .. }
+        | MethodKind::Setwise { .. }
+        | MethodKind::Zelo { .. }
+        | MethodKind::InfoGain { .. }
+        | MethodKind::Mohajer { .. } => {
             let most = method.method.most_calls(looked_at, method.judges.len());
             repeated(&questions, most, &mut dearest_of)
         }
@@ -291,6 +295,8 @@ mod tests {
                 "prp@10:p3",
                 "setwise@14:c4:k5",
                 "zelo:b2",
+                "infogain@12:r4",
+                "mohajer@14:k3",
             ] {
                 let method = prepared(name);
                 let bound = most(&method, &candidates);

@@ -124,7 +124,14 @@ fn row(document: &str, name: &str, nth: usize) -> Vec<String> {
 #[test]
 fn the_tables_of_the_manual_are_what_is_printed() {
     const MANUAL: &str = include_str!("../../assets/manual/methods.md");
-    let names = ["original", "rankgpt", "tourrank:r2", "zelo:b2"];
+    let names = [
+        "original",
+        "rankgpt",
+        "tourrank:r2",
+        "zelo:b2",
+        "infogain:r10",
+        "mohajer:k10",
+    ];
     let told = Sandbox::new().json(&format!(
         "lab methods --documents 20 --json --methods {}",
         names.join(",")

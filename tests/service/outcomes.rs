@@ -280,13 +280,15 @@ fn last_words(text: &str) -> Vec<(String, usize)> {
     last.into_iter().collect()
 }
 
-const EVERY: [&str; 7] = [
+const EVERY: [&str; 9] = [
     "rankgpt@4",
     "tourrank@4:r1",
     "setwise@4",
     "prp@4:p1",
     "pointwise@4:yesno",
     "zelo@4:b1",
+    "infogain@4:r2",
+    "mohajer@4:k2",
     "ranker@4",
 ];
 

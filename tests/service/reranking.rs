@@ -146,7 +146,14 @@ fn at_most_is_the_sum_over_all_queries() {
     }
     std::fs::write(desk.path("pools.jsonl"), lines).unwrap();
     assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
-    let others = ["prp@20:p2", "setwise@20", "zelo@20:b2", "ranker"];
+    let others = [
+        "prp@20:p2",
+        "setwise@20",
+        "zelo@20:b2",
+        "infogain@20:r3",
+        "mohajer@20:k5",
+        "ranker",
+    ];
     let others: Vec<&str> = others.iter().flat_map(|name| ["--method", name]).collect();
     let methods = [&all_methods()[..], &others].concat();
     let of = |queries: &[usize]| estimated(&desk, &methods, queries);
@@ -223,6 +230,7 @@ fn no_bad_answer_ends_a_run_and_each_is_asked_once_more() {
         &all_methods()[..],
         &["--method", "prp@20:p2", "--method", "setwise@20"],
         &["--method", "pointwise@20:grade", "--method", "zelo@20:b2"],
+        &["--method", "infogain@20:r3", "--method", "mohajer@20:k5"],
         &["--json"],
     ]
     .concat();

@@ -15,7 +15,7 @@ use clap::Args;
 use front::Fronts;
 use serde_json::{Value, json};
 
-/// All kinds of methods with common settings, and zELO at four budgets.
+/// All kinds of methods with common settings, and zELO and Swiss InfoGain at several budgets.
 const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8,infogain:r4,infogain:r10,infogain:r20,mohajer:k10";
 
 #[derive(Debug, Args)]

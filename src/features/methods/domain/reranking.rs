@@ -21,6 +21,7 @@ mod prp;
 mod rankgpt;
 mod scoring;
 mod setwise;
+mod single_comparison;
 mod stages;
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,12 @@
 //! Chatzopoulos 2025, arXiv:2511.12796).
 
 use super::call_list::CallList;
+use super::single_comparison::SingleComparison;
 use super::validation::compared;
 use super::{AnswerError, Call, CallBounds, Ranking, Strategy};
 use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::numeric::best_first;
-use crate::domain::sampling::SeededRng;
 use std::collections::HashSet;
 
 /// Default number of rounds.
@@ -32,20 +32,13 @@ pub(super) struct InfoGain {
     rounds: usize,
     players: Vec<Player>,
     met: HashSet<Pair>,
-    calls: CallList<Match>,
+    calls: CallList<SingleComparison>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Player {
     rating: f64,
     matches: usize,
-}
-
-/// The candidates in the order shown.
-#[derive(Clone, Copy, Debug)]
-struct Match {
-    first: usize,
-    second: usize,
 }
 
 impl InfoGain {
@@ -94,15 +87,12 @@ impl InfoGain {
         self.rounds = rounds;
         for pair in self.matches() {
             self.met.insert(pair);
-            let names = [pair.low().to_string(), pair.high().to_string()];
-            let mut shown = [pair.low(), pair.high()];
-            SeededRng::new(self.seed, &["infogain", &names[0], &names[1]]).shuffle(&mut shown);
-            let [first, second] = shown;
+            let comparison = SingleComparison::new(pair, self.seed);
             let question = Question::Compare {
-                a: first,
-                b: second,
+                a: comparison.first,
+                b: comparison.second,
             };
-            self.calls.ask(question, Match { first, second });
+            self.calls.ask(question, comparison);
         }
     }
 
@@ -167,7 +157,7 @@ impl Strategy for InfoGain {
     }
 
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
-        let Match { first, second } = self.calls.take(id)?;
+        let SingleComparison { first, second, .. } = self.calls.take(id)?;
         if self.calls.accept(compared(&answer))? {
             self.rate(second, first);
         } else {

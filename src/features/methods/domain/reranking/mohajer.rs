@@ -3,11 +3,11 @@
 //! arXiv:2605.14236).
 
 use super::call_list::CallList;
+use super::single_comparison::SingleComparison;
 use super::validation::compared;
 use super::{AnswerError, Call, CallBounds, Ranking, Strategy};
 use crate::domain::battle::Pair;
 use crate::domain::candidate_question::{Answer, Question};
-use crate::domain::sampling::SeededRng;
 use std::collections::HashMap;
 
 /// Default number of ranks to select, and of groups.
@@ -38,15 +38,7 @@ pub(super) struct Mohajer {
     best: Vec<usize>,
     /// Winners by pair.
     known: HashMap<Pair, usize>,
-    calls: CallList<Match>,
-}
-
-/// The candidates in the order shown.
-#[derive(Clone, Copy, Debug)]
-struct Match {
-    pair: Pair,
-    first: usize,
-    second: usize,
+    calls: CallList<SingleComparison>,
 }
 
 /// Pairs whose winners are not known yet.
@@ -105,20 +97,12 @@ impl Mohajer {
         let mut missing = Missing::default();
         while self.best.len() < self.top && self.step(&mut missing).is_some() {}
         for pair in missing.0 {
-            let names = [pair.low().to_string(), pair.high().to_string()];
-            let mut shown = [pair.low(), pair.high()];
-            SeededRng::new(self.seed, &["mohajer", &names[0], &names[1]]).shuffle(&mut shown);
-            let [first, second] = shown;
+            let comparison = SingleComparison::new(pair, self.seed);
             let question = Question::Compare {
-                a: first,
-                b: second,
+                a: comparison.first,
+                b: comparison.second,
             };
-            let purpose = Match {
-                pair,
-                first,
-                second,
-            };
-            self.calls.ask(question, purpose);
+            self.calls.ask(question, comparison);
         }
     }
 
@@ -230,7 +214,7 @@ impl Strategy for Mohajer {
     }
 
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
-        let Match {
+        let SingleComparison {
             pair,
             first,
             second,

@@ -12,7 +12,7 @@ use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const METHODS: [&str; 17] = [
     "original",
@@ -416,6 +416,29 @@ fn one_call_per_pair_in_either_order_is_enough() {
             let pairs: HashSet<(usize, usize)> = pairs.collect();
             assert_eq!(pairs.len(), asked.len(), "{name}");
         }
+    }
+}
+
+#[test]
+fn methods_that_ask_once_show_a_pair_in_the_same_order() {
+    let asked = |name: &str| {
+        let mut asked = HashMap::new();
+        let mut strategy = method(name).strategy(20, 3, 1);
+        let played = play(strategy.as_mut(), &mut |question| {
+            let shown = question.shown();
+            asked.insert((shown[0].min(shown[1]), shown[0].max(shown[1])), shown);
+            Answer::SecondWins(false)
+        });
+        played.unwrap();
+        asked
+    };
+    let (rounds, knockouts) = (asked("infogain:r20"), asked("mohajer:k10"));
+    let both = knockouts
+        .iter()
+        .filter(|(pair, _)| rounds.contains_key(pair));
+    assert!(both.clone().count() > 20);
+    for (pair, shown) in both {
+        assert_eq!(rounds[pair], *shown, "{pair:?}");
     }
 }
 

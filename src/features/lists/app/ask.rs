@@ -85,7 +85,7 @@ pub(super) struct QueryLists {
 }
 
 /// How often a list is drawn again that a judge has seen.
-const MOST_DRAWS: usize = 1_000;
+const MOST_DRAWS: usize = 200;
 
 /// A query with its name.
 type NamedQuery = (QueryKey, QueryId);
@@ -121,7 +121,9 @@ pub fn prepare_lists(
         let mut queries = Vec::new();
         for name in &names {
             let key = db.find_query(name)?;
-            queries.push((key, db.query(key)?.id));
+            if !queries.iter().any(|(known, _)| *known == key) {
+                queries.push((key, db.query(key)?.id));
+            }
         }
         let all = db.queries()?;
         if names.is_empty() {
@@ -313,9 +315,10 @@ impl ListRun {
         &self,
         query: &QueryLists,
         seat: usize,
-        mut list: Vec<usize>,
+        list: &[usize],
         known: &HashSet<[u8; 32]>,
     ) -> Option<(Vec<usize>, ListQuestion)> {
+        let mut list = list.to_vec();
         let mut rng = SeededRng::new(self.seed, &["lists", "another order", query.name.as_str()]);
         for attempt in 0..MOST_DRAWS {
             let question = self.question(query, seat, &list)?;
@@ -382,8 +385,10 @@ impl ListRun {
             }
             lists.truncate(calls - planned);
             for list in lists {
-                let seat = self.seat(planned);
-                if let Some((list, question)) = self.new_question(query, seat, list, &known) {
+                // A judge that has seen all orders is replaced.
+                let mut seats = (0..self.judges.len()).map(|more| self.seat(planned + more));
+                let new = seats.find_map(|seat| self.new_question(query, seat, &list, &known));
+                if let Some((list, question)) = new {
                     list.iter().for_each(|document| shown[*document] += 1);
                     known.insert(question.key());
                     let new = self.stored(query, &question, &list, number, self.plan.name());
@@ -543,7 +548,11 @@ impl ListRun {
             .read(move |db| {
                 let mut missing = 0;
                 for (key, name) in &run.queries {
-                    missing += run.left(&run.read(db, *key, name)?);
+                    let query = run.read(db, *key, name)?;
+                    // Documents with equal texts have fewer different lists.
+                    if !run.next(&query).is_empty() {
+                        missing += run.left(&query);
+                    }
                 }
                 Ok(missing)
             })

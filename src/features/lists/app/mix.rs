@@ -78,13 +78,11 @@ impl PairMix {
             ));
         }
         let judges = configuration.choose(&names)?.ensemble;
-        let specs: Vec<JudgeSpec> = judges.iter().map(|judge| judge.spec().clone()).collect();
-        let keys: Vec<QueryKey> = queries.iter().map(|(key, _)| *key).collect();
-        store.read_blocking(move |db| {
-            let asked = db.known_judges(&specs)?;
-            keys.iter()
-                .try_for_each(|key| check_judges(db, *key, &asked))
-        })?;
+        check_votes(
+            store,
+            &judges,
+            queries.iter().map(|(key, _)| *key).collect(),
+        )?;
         let mut queries: Vec<_> = queries.into_iter().zip(run.calls()).collect();
         queries.sort_by_cached_key(|((_, name), _)| place(&[name.as_str()]));
         let calls: Vec<usize> = queries.iter().map(|(_, calls)| *calls).collect();
@@ -99,6 +97,17 @@ impl PairMix {
 
     pub fn judges(&self) -> &JudgeEnsemble {
         &self.judges
+    }
+
+    /// # Errors
+    /// One of these queries, as far as the project has them, has votes of other judges.
+    pub fn check_votes(
+        &self,
+        store: &Store,
+        queries: Vec<String>,
+    ) -> std::result::Result<(), AppError> {
+        let known = store.read_blocking(move |db| db.known_queries(&queries))?;
+        check_votes(store, &self.judges, known)
     }
 
     /// The price of the missing votes. Pairs that are not known yet are taken to be any of their
@@ -210,6 +219,21 @@ impl PairMix {
         }
         Ok(chosen)
     }
+}
+
+/// # Errors
+/// A query has votes of other judges.
+fn check_votes(
+    store: &Store,
+    judges: &JudgeEnsemble,
+    queries: Vec<QueryKey>,
+) -> std::result::Result<(), AppError> {
+    let specs: Vec<JudgeSpec> = judges.iter().map(|judge| judge.spec().clone()).collect();
+    Ok(store.read_blocking(move |db| {
+        let asked = db.known_judges(&specs)?;
+        let mut queries = queries.iter();
+        queries.try_for_each(|key| check_judges(db, *key, &asked))
+    })?)
 }
 
 /// A fixed random place in an order, which depends on these names only.

@@ -10,6 +10,7 @@ use crate::domain::rating::{RankInterval, rank_intervals};
 use crate::domain::sanitize;
 use crate::features::lists::domain::{Block, ListModel, QueryBlocks, estimate, fit_blocks};
 use crate::features::lists::store::StoredQualification;
+use crate::features::methods::app::rerank::replay::ReplayEnd;
 use crate::store::{Db, Result, Store};
 use std::collections::{BTreeSet, HashMap};
 
@@ -93,6 +94,8 @@ pub fn list_ranking(
     if !judged.is_counted() {
         return Err(if let Some(words) = judged.rankings.uncounted_words() {
             invalid!("no answer of the rankings of {shown:?} counts: {words}")
+        } else if let Some(ReplayEnd::Failed(why)) = methods.iter().find_map(|of| of.end.as_ref()) {
+            invalid!("the rankings of {shown:?} failed: {why}")
         } else if !methods.is_empty() {
             invalid!(
                 "no answer about {shown:?} is stored for --use-rankings: repeat the methods, \

@@ -145,6 +145,7 @@ impl StoredRankings {
 
     /// How far the answers suffice, by method.
     pub(super) fn uses(&self, query: &QueryId) -> Vec<RankingUse> {
+        let of_query = self.of(query);
         let of_method = |ranking: &ReplayedRanking| {
             let all = self.by_query.values().flatten();
             let known = || {
@@ -153,15 +154,19 @@ impl StoredRankings {
             };
             let complete = known().filter(|of| of.end == ReplayEnd::Complete).count();
             let stopped = known().filter(|of| of.end == ReplayEnd::Stopped).count();
+            let mut of_query = of_query.iter();
+            let own = of_query.find(|own| own.method == ranking.method && !own.is_unknown());
             RankingUse {
                 method: ranking.method.clone(),
-                end: (!ranking.is_unknown()).then(|| ranking.end.clone()),
+                end: own.map(|own| own.end.clone()),
                 complete,
                 stopped,
                 failed: known().count() - complete - stopped,
             }
         };
-        self.of(query).iter().map(of_method).collect()
+        // Every query that was ranked has all methods.
+        let methods = self.by_query.values().next();
+        methods.into_iter().flatten().map(of_method).collect()
     }
 }
 
@@ -172,7 +177,7 @@ impl RankingAnswers {
             (self.malformed, "malformed".to_owned()),
             (
                 self.other_sizes,
-                format!("about one or more than {MAX_LIST} documents"),
+                format!("about a single document or more than {MAX_LIST}"),
             ),
             (
                 self.outside_pool,

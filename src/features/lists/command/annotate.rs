@@ -11,6 +11,7 @@ use crate::features::lists::app::{ListWish, is_counted};
 use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan, PairShare};
 use crate::store::Store;
 use clap::Args;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 #[derive(Debug, Args)]
@@ -73,6 +74,11 @@ impl ListRunOptions {
         let Some(lock) = of.spending.lock(context)? else {
             return asking.dry_run(context, &prices.store, &offer);
         };
+        if let (Some(project), Some(mix)) = (&project, offer.mix()) {
+            mix.check_votes(project, asking.wish.queries.clone())?;
+        }
+        // The question may be answered by killing the program.
+        drop(prices);
         asking.confirm(&offer)?;
         let store = context.open_or_create()?;
         let import = of.dataset.import(&store)?;
@@ -83,7 +89,8 @@ impl ListRunOptions {
         }
         // The project may hold a part of what was priced.
         let offer = asking.offer(context, &store)?;
-        let asked = asking.ask(context, &store, lock, (&offer, budget));
+        let lock = Arc::new(lock);
+        let asked = asking.ask(context, &store, &lock, (&offer, budget));
         if asked.as_ref().is_err_and(CommandFailure::is_interruption) {
             return asked;
         }

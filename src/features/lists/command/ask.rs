@@ -113,7 +113,7 @@ impl AskCommand {
             return asking.dry_run(context, &store, &offer);
         };
         asking.confirm(&offer)?;
-        asking.ask(context, &store, lock, (&offer, budget))
+        asking.ask(context, &store, &Arc::new(lock), (&offer, budget))
     }
 }
 
@@ -142,6 +142,10 @@ pub(super) struct AskingOffer {
 }
 
 impl AskingOffer {
+    pub(super) fn mix(&self) -> Option<&PairMix> {
+        self.mix.as_ref()
+    }
+
     /// Prints the notes on judges and queries.
     pub(super) fn tell(&self) {
         for note in &self.run.notes {
@@ -226,7 +230,7 @@ impl Asking<'_> {
         &self,
         context: &CommandContext,
         store: &Store,
-        lock: RunLock,
+        lock: &Arc<RunLock>,
         (offer, budget): (&AskingOffer, Option<f64>),
     ) -> CommandResult {
         let AskingOffer {
@@ -260,8 +264,8 @@ impl Asking<'_> {
             (Some(mix), Some(request)) => {
                 let control = self.spending.control(context, budget, mix.judges());
                 let judges = mix.judges().clone();
-                let (lock, finish) = (Arc::new(lock), |_| Ok(()));
-                Some(watch(&lock, store, judges, request, control, false, finish)?.0)
+                let finish = |_| Ok(());
+                Some(watch(lock, store, judges, request, control, false, finish)?.0)
             }
             _ => None,
         };

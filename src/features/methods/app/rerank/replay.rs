@@ -126,6 +126,7 @@ fn replayed(
         return Ok(ranking);
     }
     let mut strategy = method.strategy(candidates);
+    let mut failed: Option<String> = None;
     loop {
         let calls = strategy.next();
         if calls.is_empty() {
@@ -135,8 +136,8 @@ fn replayed(
             let parts = match method.parts(candidates, &question) {
                 Ok(parts) => parts,
                 Err(why) => {
-                    ranking.end = ReplayEnd::Failed(why.to_string());
-                    return Ok(ranking);
+                    failed.get_or_insert(why.to_string());
+                    continue;
                 }
             };
             // A question to a judge has one part.
@@ -162,10 +163,16 @@ fn replayed(
                 },
                 answer: known.answer.clone(),
             });
-            if let Err(why) = strategy.answer(id, known.answer) {
-                ranking.end = ReplayEnd::Failed(why.to_string());
-                return Ok(ranking);
+            if failed.is_none()
+                && let Err(why) = strategy.answer(id, known.answer)
+            {
+                failed = Some(why.to_string());
             }
+        }
+        // Calls that were asked together with the one that failed were finished and stored.
+        if let Some(why) = failed {
+            ranking.end = ReplayEnd::Failed(why);
+            return Ok(ranking);
         }
     }
     if ranking.end == ReplayEnd::Complete && strategy.outcome().is_none() {

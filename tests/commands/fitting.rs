@@ -83,7 +83,7 @@ fn the_default_model_gives_errors_and_rank_intervals() {
         output["warnings"][0]
             .as_str()
             .unwrap()
-            .contains("d2 never lost")
+            .contains("d2 won every battle")
     );
 }
 

@@ -30,7 +30,7 @@ fn the_matrix_is_told_in_text() {
         lines[2].starts_with("1  d2") && lines[2].ends_with(r"\WW"),
         "{text}"
     );
-    assert!(text.contains("d2 never lost"), "{text}");
+    assert!(text.contains("d2 won every battle"), "{text}");
 }
 
 #[test]

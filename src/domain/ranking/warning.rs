@@ -112,7 +112,7 @@ impl ScoreWarning {
             },
             Self::Undefeated(documents) => {
                 format!(
-                    "{} never lost: {}",
+                    "{} won every battle: {}",
                     list(documents),
                     match documents.len() {
                         1 => "its true score may be higher",
@@ -122,7 +122,7 @@ impl ScoreWarning {
             }
             Self::Winless(documents) => {
                 format!(
-                    "{} never won: {}",
+                    "{} lost every battle: {}",
                     list(documents),
                     match documents.len() {
                         1 => "its true score may be lower",

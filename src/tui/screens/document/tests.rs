@@ -57,7 +57,7 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
         .warnings
         .push(ScoreWarning::Undefeated(vec![0, 3]));
     let page = shown(&mut model, (80, 22));
-    assert!(page.contains("! this document never lost"), "{page}");
+    assert!(page.contains("! this document won every battle"), "{page}");
 }
 
 #[test]

@@ -113,12 +113,18 @@ fn a_killed_worker_goes_on_and_repeats_only_calls_in_flight() {
     let Some(url) = server(&desk) else { return };
     let job = job("killed");
     kill_one(&desk, &url, &job, "60");
+    let stored = number(&desk, "w1.db", "SELECT count(*) FROM vote") as usize;
+    let needed = desk.server.total_calls() + CALLS - stored;
     let mut options = worker("w1.db", &url, &job);
     options.extend(["--lease", "60"]);
     let again = desk.run(&options);
     assert!(again.status.success(), "{}", told(&again));
-    // Two calls of each of three judges were in flight.
-    assert!(desk.server.total_calls() <= CALLS + 6);
+    // The server may have counted the last two calls of each of three judges after the kill.
+    let calls = desk.server.total_calls();
+    assert!(
+        (needed..=needed + 6).contains(&calls),
+        "{calls} for {needed}"
+    );
     check_whole(&desk, &url, &job);
 }
 

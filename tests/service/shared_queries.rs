@@ -108,6 +108,21 @@ impl<'a> Shared<'a> {
         self.desk.server.set_latency(Duration::ZERO);
     }
 
+    /// Restarts a killed worker, which makes the calls whose answers its project lacks in `table`, of
+    /// `all` calls, and no others.
+    #[track_caller]
+    fn works_on(&self, project: &str, table: &str, all: usize) {
+        let stored = number(self.desk, project, &format!("SELECT count(*) FROM {table}"));
+        let needed = self.desk.server.total_requests() + all - stored as usize;
+        self.works(project, &["--lease", "60"], 0);
+        // The server may have counted the last two calls after the kill.
+        let calls = self.desk.server.total_requests();
+        assert!(
+            (needed..=needed + 2).contains(&calls),
+            "{calls} for {needed}"
+        );
+    }
+
     /// Checks that the fetched answers are those of one process, each once.
     #[track_caller]
     fn check_whole(&self) {
@@ -190,8 +205,7 @@ fn a_killed_worker_goes_on_with_its_picks() {
     let Some(url) = server(&desk) else { return };
     let shared = Shared::picks(&desk, url, "killed-picks");
     shared.kill_one("w1.db", "60", 200);
-    shared.works("w1.db", &["--lease", "60"], 0);
-    assert!(desk.server.total_requests() <= picks::POOLS + 2);
+    shared.works_on("w1.db", "pick", picks::POOLS);
     shared.check_whole();
 }
 
@@ -320,15 +334,7 @@ fn the_calls_of_a_killed_worker_for_rankings_are_not_made_again() {
     let Some(url) = server(&desk) else { return };
     let shared = Shared::rankings(&desk, url.clone(), "killed-rankings");
     shared.kill_one("w1.db", "60", 50);
-    let stored = number(&desk, "w1.db", "SELECT count(*) FROM rerank_call") as usize;
-    let needed = desk.server.total_requests() + RANKING_CALLS - stored;
-    shared.works("w1.db", &["--lease", "60"], 0);
-    // The server may have counted the last two calls after the kill.
-    let calls = desk.server.total_requests();
-    assert!(
-        (needed..=needed + 2).contains(&calls),
-        "{calls} for {needed}"
-    );
+    shared.works_on("w1.db", "rerank_call", RANKING_CALLS);
     shared.check_whole();
 
     let before = desk.server.total_requests();

@@ -5,7 +5,7 @@ mod allow;
 pub(crate) mod annotate;
 pub(crate) mod argument;
 mod backup;
-mod batch;
+pub(crate) mod batch;
 mod battles;
 pub(crate) mod command;
 mod compare;

@@ -14,6 +14,7 @@ use crate::cli::matrix::ReadLayer;
 #[cfg(not(feature = "remote"))]
 use crate::cli::unshared::{UnsharedCommand, UnsharedOptions};
 use crate::domain::common_scale::ProjectScale;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::JudgedRanking;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::Policy;
@@ -23,7 +24,9 @@ pub use crate::features::accept::app::{AcceptanceOffer, AcceptedBattles, Offered
 use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::LabSubcommand;
+pub use crate::features::methods::app::rerank::list_judge::AskedCall;
 use crate::features::methods::command::MethodsSubcommand;
+pub use crate::features::methods::store::RerankCall as ListCallRecord;
 #[cfg(feature = "remote")]
 use crate::features::remote;
 use crate::features::student::command::predictions::PredictionOptions;
@@ -33,7 +36,7 @@ use crate::features::{
     accept, battery, drift, duel, gate, lists, mcp, measure, methods, prompts, report, scale,
     student,
 };
-use crate::judge::{JudgeEnsemble, PromptText};
+use crate::judge::{CallError, JudgeEnsemble, JudgeReply, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
 use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
@@ -80,6 +83,38 @@ pub fn bought_reply(db: &Db, call_key: &[u8; 32]) -> store::Result<Option<Bought
 /// Whether a judge of this name was asked about pairs outside runs.
 pub fn has_bought_replies(db: &Db, judge: &str) -> store::Result<bool> {
     db.has_pair_replies(judge)
+}
+
+/// The record of a list call in a batch, from its answer or error.
+pub fn list_call_record(
+    db: &Db,
+    asked: &AskedCall<'_>,
+    answer: Result<JudgeReply, CallError>,
+) -> store::Result<ListCallRecord> {
+    lists::app::list_call_record(db, asked, answer)
+}
+
+/// Stores such a record.
+pub fn keep_list_call(db: &Db, call: &ListCallRecord) -> store::Result<()> {
+    lists::app::keep_list_call(db, call)
+}
+
+/// Whether the project has an answer that can be read to the list call with this hash.
+pub fn has_list_answer(db: &Db, call_key: &[u8; 32]) -> store::Result<bool> {
+    Ok(db.rerank_answer(call_key, true)?.is_some())
+}
+
+/// Whether the project has the result of a list call with this ID.
+pub fn has_list_result(db: &Db, uid: &[u8; 16]) -> store::Result<bool> {
+    Ok(db.rerank_call(uid)?.is_some())
+}
+
+/// The query and the documents that the list call with this hash shows; `None` if it is unknown.
+pub fn listed_documents(
+    db: &Db,
+    call_key: &[u8; 32],
+) -> store::Result<Option<(QueryId, Vec<DocId>)>> {
+    lists::app::listed_documents(db, call_key)
 }
 
 /// The prompt with this hash, as far as its text is known.

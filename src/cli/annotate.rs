@@ -1,6 +1,6 @@
 //! `overrule annotate`: reads a dataset and writes zELO scores, without the workbench.
 
-mod batch;
+pub(crate) mod batch;
 pub(crate) mod cost;
 mod pair;
 mod sample;
@@ -180,6 +180,8 @@ pub(crate) struct AskedDataset<'a> {
     pub(crate) judges: &'a [String],
     pub(crate) seed: u64,
     pub(crate) spending: &'a SpendingOptions,
+    /// Whether to submit the calls to batch endpoints.
+    pub(crate) batch: bool,
     pub(crate) json: bool,
 }
 
@@ -414,6 +416,7 @@ impl AnnotateCommand {
             judges: &self.judges,
             seed: self.seed.unwrap_or(context.config.run.seed),
             spending: &self.spending,
+            batch: self.batch,
             json: self.json,
         };
         self.added.ask(context, &asked)

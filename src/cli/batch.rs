@@ -9,7 +9,7 @@ use crate::cli::output::clean;
 use crate::cli::signals::runtime;
 use crate::client::now_ms;
 use crate::domain::answering_models::changed_model;
-use crate::domain::number_words::{self, count};
+use crate::domain::number_words;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
@@ -29,7 +29,7 @@ const POLL: Duration = Duration::from_secs(45);
 Examples:
   overrule annotate in.jsonl out.jsonl --batch      submit the calls
   overrule batch status                             show their progress
-  overrule batch fetch --wait                       fetch the votes as the batches end
+  overrule batch fetch --wait                       fetch the answers as the batches end
   overrule annotate in.jsonl out.jsonl --batch      write the scores"
 )]
 pub(super) struct BatchCommand {
@@ -143,6 +143,7 @@ fn status(
             vec![
                 row.id.0.to_string(),
                 clean(&row.spec.name),
+                about(row).to_owned(),
                 row.stage.name().to_owned(),
                 row.calls.to_string(),
                 row.told.0.to_string(),
@@ -158,6 +159,7 @@ fn status(
     let header = [
         "#batch",
         "judge",
+        "about",
         "state",
         ">calls",
         ">done",
@@ -184,12 +186,21 @@ fn status(
     Ok(())
 }
 
+/// What a batch asks for.
+fn about(row: &BatchRow) -> &'static str {
+    match row.run {
+        Some(_) => "votes",
+        None => "lists",
+    }
+}
+
 fn described(row: &BatchRow, known: Option<&PolledBatch>) -> Value {
     json!({
         "batch": row.id,
         "uid": row.uid,
         "judge": row.spec.name,
         "model": row.spec.model,
+        "about": about(row),
         "remote": row.remote,
         "state": row.stage,
         "calls": row.calls,
@@ -235,7 +246,24 @@ impl Looked {
     }
 }
 
-/// Fetches a batch if it is finished, and reports the result; returns true if it is still open.
+/// Fetches the batches that have ended, for a command that continues with their answers. The caller
+/// holds the run lock.
+pub(crate) fn fetch_ended(context: &CommandContext, store: &Store) -> CommandResult {
+    if store.read_blocking(|db| db.batches(true))?.is_empty() {
+        return Ok(());
+    }
+    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
+    let mut is_new = false;
+    for known in runtime.block_on(batch::refresh(store, &ensemble, true))? {
+        is_new |= fetch_one(&runtime, store, &ensemble, &known, false)? != Looked::Pending;
+    }
+    if is_new {
+        runtime.block_on(batch::settle(store))?;
+    }
+    Ok(())
+}
+
+/// Fetches a batch if it has ended, and reports the result.
 pub(super) fn fetch_one(
     runtime: &Runtime,
     store: &Store,
@@ -256,10 +284,13 @@ pub(super) fn fetch_one(
         CollectedBatch::Troubled(trouble) => return Ok(Looked::at(number, who, &trouble)),
     };
     output::message(&format!(
-        "batch {number} ({who}): {} votes, {} failures, {} calls not made, {}",
-        count(fetched.votes),
-        count(fetched.failures),
-        count(fetched.not_made),
+        "batch {number} ({who}): {}, {}, {} not made, {}",
+        match known.row.run {
+            Some(_) => counted(fetched.votes, "vote"),
+            None => counted(fetched.lists, "list"),
+        },
+        counted(fetched.failures, "failure"),
+        counted(fetched.not_made, "call"),
         fetched.spend.words()
     ));
     if let Some(words) = changed_model(&fetched.models) {
@@ -275,7 +306,7 @@ pub(super) fn fetch_one(
     }
     if as_json {
         output::json_line(
-            &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
+            &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes, "lists": fetched.lists,
                      "failures": fetched.failures, "lines_left_out": fetched.left_out.strangers + fetched.left_out.unreadable, "causes": fetched.tally.causes,
                      "messages": fetched.tally.messages, "not_made": fetched.not_made, "cost_usd": fetched.spend.told_usd(),
                      "calls_without_price": fetched.spend.unpriced, "models": fetched.models }),

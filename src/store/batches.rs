@@ -8,6 +8,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{Row, params};
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 /// Row ID of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -18,17 +19,24 @@ pub struct BatchId(pub i64);
 pub struct BatchCall {
     /// The number that the provider returns with the result.
     pub number: usize,
+    /// The vote that is asked for; `None` for the order of a list of documents.
+    pub vote: Option<BatchedVote>,
+    /// Number of documents that are truncated for the judge.
+    pub truncated: usize,
+    /// Key shared by identical calls.
+    pub call_key: [u8; 32],
+    /// Worst-case cost in US dollars, if the price is known.
+    pub worst_usd: Option<f64>,
+}
+
+/// The vote that a call of a batch asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchedVote {
     pub battle: BattleId,
     /// Whether the judge is shown B first.
     pub swapped: bool,
     /// 1 plus the number of failed calls.
     pub attempt: u32,
-    /// Whether a document is truncated for the judge.
-    pub truncated: bool,
-    /// Key shared by identical calls.
-    pub call_key: [u8; 32],
-    /// Worst-case cost in US dollars, if the price is known.
-    pub worst_usd: Option<f64>,
 }
 
 /// The result of a call of a batch, as far as the project knows.
@@ -36,21 +44,21 @@ pub struct BatchCall {
 pub enum BatchCallState {
     /// Its result is not in the project.
     Open,
-    /// The judge has voted.
-    Voted,
-    /// The model answered, but not with a vote.
+    /// The judge has answered: with a vote, or with a list.
+    Answered,
+    /// The model replied, but not with such an answer.
     Unusable,
     /// The provider reports an error instead of an answer.
     Failed,
 }
 
 impl BatchCallState {
-    const ALL: [Self; 4] = [Self::Open, Self::Voted, Self::Unusable, Self::Failed];
+    const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Unusable, Self::Failed];
 
     fn number(self) -> i64 {
         match self {
             Self::Open => 0,
-            Self::Voted => 1,
+            Self::Answered => 1,
             Self::Unusable => 2,
             Self::Failed => 3,
         }
@@ -62,6 +70,18 @@ impl BatchCallState {
             .find(|state| state.number() == number)
             .ok_or_else(|| StoreError::Corrupt(format!("{number} is not a state of a batch call")))
     }
+}
+
+/// The ID under which a result of a list call is stored. It follows from the batch, the number and
+/// the result, so that copies of a project that fetch the same batch store the same.
+pub fn list_result_uid(batch: &str, number: usize, state: BatchCallState) -> [u8; 16] {
+    let mut hash = Sha256::new_with_prefix(batch);
+    hash.update((number as u64).to_le_bytes());
+    hash.update(state.number().to_le_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let mut uid = [0; 16];
+    uid.copy_from_slice(&hash[..16]);
+    uid
 }
 
 /// The state of a batch, as far as the project knows.
@@ -117,9 +137,12 @@ pub struct BatchRow {
     /// Globally unique; the name under which it was submitted.
     pub uid: String,
     pub judge: JudgeId,
-    /// The judge at the time when the batch was made.
+    /// The judge at the time when the batch was made, under its name of today.
     pub spec: JudgeSpec,
-    pub run: RunId,
+    /// The name that the judge had when the batch was submitted.
+    pub asked_as: String,
+    /// The run that the votes belong to; `None` if the batch asks about lists.
+    pub run: Option<RunId>,
     /// The provider's name for it, once confirmed.
     pub remote: Option<String>,
     pub stage: BatchStage,
@@ -152,18 +175,18 @@ impl Db {
         &self,
         uid: &str,
         judge: JudgeId,
-        run: RunId,
+        run: Option<RunId>,
         account: &str,
         calls: &[BatchCall],
         submitted_ms: i64,
     ) -> Result<BatchId> {
         self.change(
-            "INSERT INTO batch (uid, judge, run, state, submitted_ms, account) VALUES (?1, ?2, ?3,
-             ?4, ?5, ?6)",
+            "INSERT INTO batch (uid, judge, asked_as, run, state, submitted_ms, account)
+             VALUES (?1, ?2, (SELECT name FROM judge WHERE id = ?2), ?3, ?4, ?5, ?6)",
             params![
                 uid,
                 judge.0,
-                run.0,
+                run.map(|run| run.0),
                 BatchStage::Submitting.name(),
                 submitted_ms,
                 account,
@@ -179,9 +202,9 @@ impl Db {
             insert.execute(params![
                 id.0,
                 call.number,
-                call.battle.0,
-                call.swapped,
-                call.attempt,
+                call.vote.map(|vote| vote.battle.0),
+                call.vote.map(|vote| vote.swapped),
+                call.vote.map(|vote| vote.attempt),
                 call.truncated,
                 &call.call_key[..],
                 call.worst_usd,
@@ -250,11 +273,17 @@ impl Db {
              WHERE batch = ?1 AND number = ?2",
             params![batch.0, number],
             |row| {
+                let vote = match row.get(0)? {
+                    Some(battle) => Some(BatchedVote {
+                        battle: BattleId(battle),
+                        swapped: row.get(1)?,
+                        attempt: row.get(2)?,
+                    }),
+                    None => None,
+                };
                 let call = BatchCall {
                     number,
-                    battle: BattleId(row.get(0)?),
-                    swapped: row.get(1)?,
-                    attempt: row.get(2)?,
+                    vote,
                     truncated: row.get(3)?,
                     call_key: row.get(4)?,
                     worst_usd: row.get(5)?,
@@ -307,7 +336,7 @@ impl Db {
     /// All batches, or only the open ones, or only one, oldest first.
     fn read_batches(&self, open: bool, id: Option<BatchId>) -> Result<Vec<BatchRow>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run,
+            "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, asked_as, run,
              remote, state,
                     (SELECT count(*) FROM batch_call WHERE batch = batch.id),
                     (SELECT count(*) FROM batch_call WHERE batch = batch.id AND done = 0),
@@ -338,6 +367,52 @@ impl Db {
         )
     }
 
+    /// The judges that open batches ask about lists.
+    pub fn judges_asked_lists(&self) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let asked: Vec<i64> = self.all(
+            "SELECT DISTINCT judge FROM batch WHERE run IS NULL AND closed_ms IS NULL",
+            [],
+            |row| row.get(0),
+        )?;
+        let judges = self.all_judges()?.into_iter();
+        Ok(judges
+            .filter(|(judge, _)| asked.contains(&judge.0))
+            .collect())
+    }
+
+    /// The hashes of the list calls that open batches of a judge will make.
+    pub fn lists_being_made(&self, judge: JudgeId) -> Result<Vec<[u8; 32]>> {
+        self.all(
+            &format!(
+                "SELECT call_key FROM batch JOIN batch_call ON batch_call.batch = batch.id
+                 WHERE judge = ?1 AND battle IS NULL AND {OPEN}"
+            ),
+            [judge.0],
+            |row| row.get(0),
+        )
+    }
+
+    /// The names under which the open batches of a judge with lists were submitted.
+    pub fn names_in_batches(&self, judge: &str) -> Result<Vec<String>> {
+        self.all(
+            "SELECT DISTINCT asked_as FROM batch JOIN judge ON judge.id = batch.judge
+             WHERE judge.name = ?1 AND run IS NULL AND closed_ms IS NULL ORDER BY asked_as",
+            [judge],
+            |row| row.get(0),
+        )
+    }
+
+    /// Number of votes that open batches ask for.
+    pub fn votes_being_made(&self) -> Result<usize> {
+        self.value(
+            &format!(
+                "SELECT count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch
+                 WHERE battle IS NOT NULL AND {OPEN}"
+            ),
+            [],
+        )
+    }
+
     /// Number of pending calls of open batches, and their worst-case cost in US dollars.
     pub fn committed(&self) -> Result<(usize, f64)> {
         self.one(
@@ -352,7 +427,7 @@ impl Db {
 }
 
 fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
-    let state: String = row.get(10)?;
+    let state: String = row.get(11)?;
     let stage = BatchStage::ALL
         .into_iter()
         .find(|stage| stage.name() == state);
@@ -361,19 +436,20 @@ fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
         uid: row.get(1)?,
         judge: JudgeId(row.get(2)?),
         spec: judge_spec(row, 3)?,
-        run: RunId(row.get(8)?),
-        remote: row.get(9)?,
+        asked_as: row.get(8)?,
+        run: row.get::<_, Option<i64>>(9)?.map(RunId),
+        remote: row.get(10)?,
         stage: stage
             .ok_or_else(|| StoreError::Corrupt(format!("{state:?} is not a state of a batch")))?,
-        calls: row.get(11)?,
-        left: row.get(12)?,
-        told: (row.get(13)?, row.get(14)?),
-        message: row.get(15)?,
-        worst_usd: row.get(16)?,
-        submitted_ms: row.get(17)?,
-        checked_ms: row.get(18)?,
-        over_ms: row.get(19)?,
-        account: row.get(20)?,
-        is_closed: row.get(21)?,
+        calls: row.get(12)?,
+        left: row.get(13)?,
+        told: (row.get(14)?, row.get(15)?),
+        message: row.get(16)?,
+        worst_usd: row.get(17)?,
+        submitted_ms: row.get(18)?,
+        checked_ms: row.get(19)?,
+        over_ms: row.get(20)?,
+        account: row.get(21)?,
+        is_closed: row.get(22)?,
     })
 }

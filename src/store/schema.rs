@@ -60,6 +60,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0042.sql"),
     include_str!("../../assets/migrations/0043.sql"),
     include_str!("../../assets/migrations/0044.sql"),
+    include_str!("../../assets/migrations/0045.sql"),
 ];
 
 /// The version of the schema.
@@ -378,6 +379,48 @@ mod tests {
         };
         assert_eq!(count("SELECT count(*) FROM judge WHERE id = 7"), 1);
         assert_eq!(count("SELECT count(*) FROM batch"), 0);
+    }
+
+    #[test]
+    fn open_batches_of_an_older_project_stay_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("overrule.db");
+        let old = project_of_version(44, &path);
+        old.pragma_update(None, "foreign_keys", true).unwrap();
+        old.execute_batch(
+            "INSERT INTO query (id, name, text, extra, line, dataset, documents)
+                 VALUES (1, 'q', 'text', '{}', '{}', '', 2);
+             INSERT INTO judge VALUES (7, 'one', 'b', 'c', 'd', 'e');
+             INSERT INTO ensemble (id, judges) VALUES (1, '[7]');
+             INSERT INTO run (id, uid, seed, cycles, ensemble, started_ms, state)
+                 VALUES (3, 'r', 0, 1, 1, 1, 'ended');
+             INSERT INTO battle (id, query, a, b, game, cycle, origin) VALUES (9, 1, 0, 1, 0, 0, '');
+             INSERT INTO batch (id, uid, judge, run, remote, state, submitted_ms, account, over_ms)
+                 VALUES (5, 'u', 7, 3, 'batch_1', 'over', 11, 'salted', 12);
+             INSERT INTO batch_call VALUES (5, 0, 9, 1, 2, 1, x'ab', 0.5, 0), (5, 1, 9, 0, 1, 0, x'cd', NULL, 1);",
+        )
+        .unwrap();
+        drop(old);
+        let db = Connection::open(&path).unwrap();
+        drop(open(&path).unwrap());
+        let row = |sql: &str| -> String { db.query_row(sql, [], |row| row.get(0)).unwrap() };
+        assert_eq!(
+            row("SELECT json_array(id, uid, judge, asked_as, run, remote, state, submitted_ms, account, over_ms)
+                 FROM batch"),
+            r#"[5,"u",7,"one",3,"batch_1","over",11,"salted",12]"#
+        );
+        assert_eq!(
+            row(
+                "SELECT json_group_array(json_array(number, battle, swapped, attempt, truncated,
+                 hex(call_key), worst_usd, done)) FROM batch_call"
+            ),
+            r#"[[0,9,1,2,1,"AB",0.5,0],[1,9,0,1,0,"CD",null,1]]"#
+        );
+        let broken = db.query_row("PRAGMA foreign_key_check", [], |_| Ok(()));
+        assert!(broken.is_err(), "every reference has its row");
+        let references =
+            "SELECT group_concat(\"table\") FROM pragma_foreign_key_list('batch_call')";
+        assert_eq!(row(references), "battle,batch");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
+use crate::domain::corpus::DocId;
 use crate::domain::vote::JudgeId;
 use crate::judge::prompt::Template;
 use crate::judge::{JudgeSpec, PoolText};
@@ -26,14 +27,14 @@ impl Db {
     ) -> Result<usize> {
         let after = self.inputs_of(query)?;
         let mut votes = 0;
+        for (judge, spec) in self.judges_asked_lists()? {
+            let changed = self.changed_inputs(&spec, before, &after)?;
+            if !changed.is_empty() && self.are_in_open_lists(query, judge, &changed)? {
+                return Err(self.refused_change(query, &spec.name)?);
+            }
+        }
         for (judge, spec) in self.judges_asked_about(query)? {
-            let prompt = registry::known_prompt(self, &spec.prompt_hash)?;
-            let Some(template) = prompt.as_ref().and_then(Template::of_stored) else {
-                continue;
-            };
-            let changed: Vec<usize> = (0..after.titles.len())
-                .filter(|at| template.data_shown(before, *at) != template.data_shown(&after, *at))
-                .collect();
+            let changed = self.changed_inputs(&spec, before, &after)?;
             if changed.is_empty() {
                 continue;
             }
@@ -57,6 +58,22 @@ impl Db {
             self.recount(query, earlier)?;
         }
         Ok(votes)
+    }
+
+    /// The documents of which the judge is now shown something else; none if its prompt is unknown.
+    fn changed_inputs(
+        &self,
+        spec: &JudgeSpec,
+        before: &PoolText,
+        after: &PoolText,
+    ) -> Result<Vec<usize>> {
+        let prompt = registry::known_prompt(self, &spec.prompt_hash)?;
+        let Some(template) = prompt.as_ref().and_then(Template::of_stored) else {
+            return Ok(Vec::new());
+        };
+        let is_changed =
+            |at: &usize| template.data_shown(before, *at) != template.data_shown(after, *at);
+        Ok((0..after.titles.len()).filter(is_changed).collect())
     }
 
     /// Whether votes of a judge with this name were set aside.
@@ -103,11 +120,39 @@ impl Db {
         if !open {
             return Ok(());
         }
-        Err(StoreError::Conflict(format!(
+        Err(self.refused_change(query, name)?)
+    }
+
+    fn refused_change(&self, query: QueryKey, name: &str) -> Result<StoreError> {
+        Ok(StoreError::Conflict(format!(
             "an open batch of {name:?} asks about query {:?} with the earlier data; fetch its \
              answers first (`overrule batch fetch`), or cancel it",
             self.query(query)?.id.as_str()
         )))
+    }
+
+    /// Whether a list that an open batch of the judge asks about shows one of these documents.
+    fn are_in_open_lists(
+        &self,
+        query: QueryKey,
+        judge: JudgeId,
+        documents: &[usize],
+    ) -> Result<bool> {
+        let lists = self.lists_being_made(judge)?;
+        if lists.is_empty() {
+            return Ok(false);
+        }
+        let (name, ids) = (self.query(query)?.id, self.document_ids(query)?);
+        let changed: Vec<&DocId> = documents.iter().filter_map(|at| ids.get(*at)).collect();
+        for key in lists {
+            if let Some((asked, shown)) = registry::listed_documents(self, &key)?
+                && asked == name
+                && shown.iter().any(|document| changed.contains(&document))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// An identity of the judge under which it was asked nothing about the query.

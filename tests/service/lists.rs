@@ -25,6 +25,12 @@ pub(crate) fn desk() -> Desk {
     };
     let config = judge("one") + &judge("two");
     std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    pools(&desk);
+    desk
+}
+
+/// Imports the queries of [`desk`].
+pub(crate) fn pools(desk: &Desk) {
     let mut lines = String::new();
     for query in 0..QUERIES {
         let documents: Vec<Value> = (0..DOCUMENTS)
@@ -40,7 +46,6 @@ pub(crate) fn desk() -> Desk {
     std::fs::write(desk.path("pools.jsonl"), lines).unwrap();
     let output = desk.run(&["import", "pools.jsonl"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    desk
 }
 
 fn relevance(query: usize, document: usize) -> usize {

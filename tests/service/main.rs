@@ -20,6 +20,7 @@ mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
+mod list_batches;
 mod list_rankings;
 mod lists;
 mod metadata;

@@ -354,6 +354,14 @@ impl FakeProvider {
         self.end_batches(Some(made));
     }
 
+    /// Lines of existing batches that had an error have an answer.
+    pub(crate) fn mend_batches(&self) {
+        self.state()
+            .batches
+            .values_mut()
+            .for_each(batches::Job::mend);
+    }
+
     /// The batch endpoints misbehave like this from now on.
     pub(crate) fn set_batch_faults(&self, faults: BatchFaults) {
         self.state().batch_faults = faults;

@@ -6,15 +6,18 @@
 //! project and the keys can ask for the results later.
 
 pub mod by_number;
+mod call_result;
 mod collect;
 mod fetch;
 mod left_out;
 pub mod prepared;
 mod submit;
+mod submitter;
 mod trouble;
 
 pub use collect::{CollectedBatch, collect};
-pub use submit::{SubmittedBatch, judges_without_batches, passed_test, submit};
+pub use submit::{judges_without_batches, passed_test, submit};
+pub use submitter::{BatchSubmission, BatchSubmitter, JudgeBatch, OpenBatchCall, SubmittedBatch};
 pub use trouble::BatchTrouble;
 
 use super::error::RunError;
@@ -22,7 +25,7 @@ use crate::client::now_ms;
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
 use crate::judge::batch::{BatchApi, BatchSearch, BatchState, BatchStatus, UnconfirmedBatch};
-use crate::judge::{CallError, Judge, JudgeEnsemble, Retry};
+use crate::judge::{CallError, Judge, JudgeEnsemble, JudgeSpec, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
 use std::sync::Arc;
@@ -51,7 +54,14 @@ fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, 
     let Some(judge) = ensemble.iter().find(|judge| judge.spec().name == spec.name) else {
         return Err(BatchTrouble::UnknownJudge(spec.name.clone()));
     };
-    let now = judge.spec();
+    // A question about a list does not depend on the prompt of votes.
+    let now = match row.run {
+        Some(_) => judge.spec().clone(),
+        None => JudgeSpec {
+            prompt_hash: spec.prompt_hash.clone(),
+            ..judge.spec().clone()
+        },
+    };
     let changed = [
         ("provider", now.provider == spec.provider),
         ("model", now.model == spec.model),

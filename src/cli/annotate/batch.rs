@@ -2,21 +2,21 @@
 
 use super::watch;
 use crate::app::annotate::RunRequest;
-use crate::app::annotate::batch::{self, SubmittedBatch};
+use crate::app::annotate::batch::{self, BatchSubmission, SubmittedBatch};
 use crate::app::run_lock::RunLock;
+use crate::app::text_format::counted;
 use crate::cli::batch::fetch_one;
 use crate::cli::command::{CommandFailure, CommandResult, usage};
-use crate::cli::output;
+use crate::cli::output::{self, clean};
 use crate::cli::signals::runtime;
 use crate::client::RunControl;
-use crate::domain::number_words::count;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use serde_json::json;
 use std::sync::Arc;
 
 /// Rejects judges without a batch endpoint.
-pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
+pub(crate) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     let without = batch::judges_without_batches(ensemble);
     if without.is_empty() {
         return Ok(());
@@ -26,6 +26,30 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
          again without --batch for all judges",
         without.join(", ")
     ))
+}
+
+/// Reports a batch that a provider has accepted.
+pub(crate) fn report_submitted(batch: &SubmittedBatch) {
+    output::message(&format!(
+        "{}: {} submitted as batch {} ({})",
+        clean(&batch.judge),
+        counted(batch.calls, "call"),
+        batch.number,
+        clean(&batch.remote)
+    ));
+}
+
+/// Reports batches that were not accepted or submitted.
+pub(crate) fn report(submitted: &BatchSubmission) {
+    for trouble in &submitted.troubles {
+        output::message(trouble);
+    }
+    if submitted.budget_reached {
+        output::message(
+            "the budget is reached, counting the maximum cost of the batches: no further batches; \
+             continue with a larger --budget",
+        );
+    }
 }
 
 /// Fetches finished batches, tests each judge with one call, and submits the rest. Fails as
@@ -63,15 +87,7 @@ pub(super) fn run(
             judge.name
         ));
     }
-    let mut tell = |batch: SubmittedBatch| {
-        output::message(&format!(
-            "{}: {} calls submitted as batch {} ({})",
-            batch.judge,
-            count(batch.calls),
-            batch.number,
-            batch.remote
-        ));
-    };
+    let mut tell = |batch: SubmittedBatch| report_submitted(&batch);
     let request = RunRequest {
         at_most: None,
         ..request.clone()
@@ -85,27 +101,19 @@ pub(super) fn run(
         control.budget_usd,
         &mut tell,
     ))?;
-    for trouble in &submitted.troubles {
-        output::message(trouble);
-    }
-    if submitted.budget_reached {
-        output::message(
-            "the budget is reached, counting the maximum cost of the batches: no further batches; \
-             continue with a larger --budget",
-        );
-    }
+    report(&submitted);
     if as_json {
         output::json_line(
             &json!({ "event": "submitted", "batches": submitted.batches, "calls": submitted.calls,
                      "reused": submitted.reused, "budget_reached": submitted.budget_reached, "troubles": submitted.troubles }),
         )?;
     }
-    let (owed, _) = store.read_blocking(|db| db.committed())?;
+    let owed = store.read_blocking(|db| db.votes_being_made())?;
     if owed > 0 {
         output::message(&format!(
-            "{} calls are in batches; `overrule batch status` shows their progress; run the same \
+            "{} in batches; `overrule batch status` shows their progress; run the same \
              command again to fetch the results and continue",
-            count(owed)
+            counted(owed, "call")
         ));
         return Err(CommandFailure::incomplete());
     }

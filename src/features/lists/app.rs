@@ -2,6 +2,7 @@
 
 mod answered;
 mod ask;
+mod batches;
 mod counted_lists;
 mod counting;
 mod export;
@@ -19,6 +20,7 @@ mod stored_rankings;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
+pub use batches::{WaitingLists, keep_list_call, list_call_record, listed_documents};
 pub use counting::{
     CountingOffer, counted_answers, counted_taste, is_counted, offer_counting, set_counting,
 };

@@ -173,6 +173,15 @@ impl Db {
         rows.next()?.map(read_list).transpose()
     }
 
+    /// The first list call with this hash.
+    pub fn list_call_of(&self, key: &[u8; 32]) -> Result<Option<StoredList>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {LIST} FROM list_call WHERE key = ?1 ORDER BY created_ms, uid LIMIT 1"
+        ))?;
+        let mut rows = statement.query([&key[..]])?;
+        rows.next()?.map(read_list).transpose()
+    }
+
     /// Whether the judge of a list was asked the same under another identity.
     pub fn has_list_of_other_identity(&self, list: &StoredList) -> Result<bool> {
         let shown: Vec<&str> = list.shown.iter().map(DocId::as_str).collect();

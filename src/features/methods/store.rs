@@ -33,6 +33,7 @@ pub struct RerankCall {
     pub tokens_output: u64,
     /// US dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
+    /// 0 for an answer in a batch, which nobody waited for.
     pub latency_ms: f64,
     /// Number of documents truncated to the service's limit.
     pub truncated: u64,

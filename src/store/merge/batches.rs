@@ -1,14 +1,16 @@
 //! Batches that both projects have: results that the other one has fetched count as fetched here.
 
 use super::Merger;
+use crate::registry;
 use crate::store::Result;
-use crate::store::batches::{BatchCallState, BatchId, BatchStage};
+use crate::store::batches::{BatchCallState, BatchId, BatchStage, list_result_uid};
 use crate::store::corpus::QueryKey;
 use rusqlite::params;
 
 impl Merger<'_> {
     /// Marks calls of batches as done that are done in the other file. `queries` are those whose
-    /// votes and failures were merged: the results of other queries remain to be fetched.
+    /// votes and failures were merged: the results of other queries remain to be fetched. List calls
+    /// must have been merged.
     pub(crate) fn batches(&mut self, queries: &[QueryKey]) -> Result<()> {
         let queries = serde_json::to_string(&queries.iter().map(|key| key.0).collect::<Vec<_>>())?;
         for theirs in self.other.batches(false)? {
@@ -27,7 +29,9 @@ impl Merger<'_> {
             }
             let there = self.other.batch_call_states(theirs.id)?;
             for &(number, state) in &there {
-                if state != BatchCallState::Open && self.is_of(ours, number, &queries)? {
+                if state != BatchCallState::Open
+                    && self.has_result(ours, (&theirs.uid, number, state), &queries)?
+                {
                     self.db.end_batch_call(ours, number, state)?;
                 }
             }
@@ -45,8 +49,19 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Whether a call is open here and about one of these queries.
-    fn is_of(&self, batch: BatchId, number: usize, queries: &str) -> Result<bool> {
+    /// Whether a call is open here and its result was merged: that of a vote about one of these
+    /// queries, or that of a list.
+    fn has_result(
+        &self,
+        batch: BatchId,
+        (uid, number, state): (&str, usize, BatchCallState),
+        queries: &str,
+    ) -> Result<bool> {
+        if let Some((call, BatchCallState::Open)) = self.db.batch_call(batch, number)?
+            && call.vote.is_none()
+        {
+            return registry::has_list_result(self.db, &list_result_uid(uid, number, state));
+        }
         self.exists(
             "SELECT 1 FROM batch_call JOIN battle ON battle.id = batch_call.battle
              WHERE batch = ?1 AND number = ?2 AND done = 0

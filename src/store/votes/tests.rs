@@ -7,7 +7,7 @@ use crate::domain::ranking::RankingSettings;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::verdict::{Decision, FinalRule};
 use crate::judge::JudgeSpec;
-use crate::store::batches::{BatchCall, BatchCallState, BatchStage};
+use crate::store::batches::{BatchCall, BatchCallState, BatchStage, BatchedVote};
 use crate::store::judges::EnsembleId;
 use crate::store::labels::tests::pool;
 use crate::store::outstanding::{CallSelection, OutstandingCall};
@@ -171,16 +171,24 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
     let one = OneBattle::new();
     let call = BatchCall {
         number: 0,
-        battle: one.battle,
-        swapped: false,
-        attempt: 1,
-        truncated: false,
+        vote: Some(BatchedVote {
+            battle: one.battle,
+            swapped: false,
+            attempt: 1,
+        }),
+        truncated: 0,
         call_key: KEY,
         worst_usd: Some(0.75),
     };
     let add = |uid| {
-        one.db
-            .add_batch(uid, one.judge, one.run, "", std::slice::from_ref(&call), 1)
+        one.db.add_batch(
+            uid,
+            one.judge,
+            Some(one.run),
+            "",
+            std::slice::from_ref(&call),
+            1,
+        )
     };
     let open = |is: bool| {
         assert_eq!(
@@ -205,7 +213,7 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
     for state in [
         BatchCallState::Failed,
         BatchCallState::Unusable,
-        BatchCallState::Voted,
+        BatchCallState::Answered,
     ] {
         one.db.end_batch_call(fetched, 0, state).unwrap();
         open(false);
@@ -249,15 +257,17 @@ fn a_pair_is_shown_the_other_way_round_while_a_batch_is_asking_about_it() {
     assert_eq!(asked(&[one.plan[0], second]), [false, true]);
     let call = BatchCall {
         number: 0,
-        battle: one.battle,
-        swapped: false,
-        attempt: 1,
-        truncated: false,
+        vote: Some(BatchedVote {
+            battle: one.battle,
+            swapped: false,
+            attempt: 1,
+        }),
+        truncated: 0,
         call_key: KEY,
         worst_usd: None,
     };
     one.db
-        .add_batch("a", one.judge, one.run, "", &[call], 1)
+        .add_batch("a", one.judge, Some(one.run), "", &[call], 1)
         .unwrap();
     assert_eq!(asked(&[second]), [true]);
 }

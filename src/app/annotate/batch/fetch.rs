@@ -1,5 +1,6 @@
 //! Converts results at the providers to votes and failures in the project.
 
+use super::call_result::{CallResult, attempt};
 use super::left_out::LeftOut;
 use super::trouble::BatchTrouble;
 use super::{PolledBatch, api, as_it_says, judge_of, line_number, patiently};
@@ -10,14 +11,9 @@ use crate::client::now_ms;
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::spend::Spend;
 use crate::judge::batch::{BatchAnswer, BatchApi, BatchState, BatchStatus};
-use crate::judge::{
-    CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PresentedPair, opinion_of,
-};
+use crate::judge::{CallError, Judge, JudgeEnsemble, JudgeReply};
 use crate::store::batches::{BatchCall, BatchCallState, BatchRow, BatchStage};
-use crate::store::ledger::{Attempt, CallPurpose};
-use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -32,6 +28,8 @@ const LATE_MS: i64 = 24 * 3_600_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchFetch {
     pub votes: usize,
+    /// Answers to list calls that can be read.
+    pub lists: usize,
     /// Failed calls.
     pub failures: usize,
     /// Failures by cause.
@@ -48,6 +46,7 @@ pub struct BatchFetch {
 impl BatchFetch {
     fn add(&mut self, other: Self) {
         self.votes += other.votes;
+        self.lists += other.lists;
         self.failures += other.failures;
         self.tally.merge(other.tally);
         self.spend += other.spend;
@@ -137,7 +136,7 @@ pub async fn fetch(
     }
     // Closed only when everything that the provider reports is here: a closed batch is never
     // fetched again.
-    let (told, message) = (row.told, row.message.clone());
+    let (told, message, is_of_votes) = (row.told, row.message.clone(), row.run.is_some());
     let (row, keeper) = (row.clone(), Arc::clone(&judge));
     let (closed, mut models) = store
         .write(move |db| {
@@ -154,7 +153,9 @@ pub async fn fetch(
         .filter(|(_, state)| *state == BatchCallState::Open)
         .count()
         .saturating_sub(failed);
-    fetched.models = models.remove(&judge_id).unwrap_or_default();
+    if is_of_votes {
+        fetched.models = models.remove(&judge_id).unwrap_or_default();
+    }
     Ok(Ok(fetched))
 }
 
@@ -179,13 +180,13 @@ enum Completeness {
 
 impl Arrived {
     fn of(states: &[(usize, BatchCallState)], others: &OtherResults) -> Self {
-        use BatchCallState::{Failed, Open, Unusable, Voted};
+        use BatchCallState::{Answered, Failed, Open, Unusable};
         let count = |is: &dyn Fn(usize, BatchCallState) -> bool| {
             states.iter().filter(|(at, state)| is(*at, *state)).count() as u64
         };
         Self {
             calls: states.len() as u64,
-            answered: count(&|_, state| matches!(state, Voted | Unusable)),
+            answered: count(&|_, state| matches!(state, Answered | Unusable)),
             failed: count(&|at, state| {
                 state == Failed
                     || state == Open
@@ -263,8 +264,8 @@ impl Arrived {
     }
 }
 
-/// Stores votes as they arrive. A vote wins over any other result of the same call, so unusable
-/// answers are stored when no more lines can arrive, and the provider's errors when the batch is
+/// Stores usable answers as they arrive. They win over any other result of the same call, so
+/// unusable ones are stored when no more lines can arrive, and the provider's errors when the batch is
 /// closed.
 async fn take_in(
     store: &Store,
@@ -301,7 +302,7 @@ async fn take_in(
         }
         let (judge, row) = (Arc::clone(judge), row.clone());
         let (news, rest) = store
-            .write(move |db| record_votes(db, judge.as_ref(), &row, answers))
+            .write(move |db| record_answers(db, judge.as_ref(), &row, answers))
             .await?;
         fetched.add(news);
         unusable.extend(rest);
@@ -314,13 +315,13 @@ async fn take_in(
     Ok((fetched, others))
 }
 
-/// Stores the answers that are votes and returns the others.
-fn record_votes(
+/// Stores the usable answers and returns the others.
+fn record_answers(
     db: &mut Db,
     judge: &dyn Judge,
     row: &BatchRow,
     answers: Vec<(usize, Result<JudgeReply, CallError>)>,
-) -> Result<(BatchFetch, Vec<(BatchCall, CallRecord)>), StoreError> {
+) -> Result<(BatchFetch, Vec<(BatchCall, CallResult)>), StoreError> {
     let (mut fetched, mut unusable) = (BatchFetch::default(), Vec::new());
     for (number, mut answer) in answers {
         // As for a single call: an error in place of an answer is not charged.
@@ -335,35 +336,35 @@ fn record_votes(
         let Some((call, state)) = db.batch_call(row.id, number)? else {
             continue;
         };
-        if state == BatchCallState::Voted {
+        if state == BatchCallState::Answered {
             continue;
         }
-        let case = presented(db, &call)?;
-        let mut record = record(judge, row, &call, &case, answer);
-        let is_vote = matches!(record.result, CallOutcome::Vote { .. });
-        if is_vote && db.has_voted(call.battle, row.judge)? {
-            record.result = CallOutcome::Failure {
-                cause: FailureCause::Duplicate,
-                message: "the judge voted on this battle before the batch was fetched".to_owned(),
-            };
-        }
-        if is_vote {
-            keep(db, row, &call, &record, BatchCallState::Voted, &mut fetched)?;
+        let result = CallResult::of(db, judge, row, &call, answer)?;
+        if result.is_usable() {
+            let result = result.unless_answered(db)?;
+            keep(
+                db,
+                row,
+                &call,
+                result,
+                BatchCallState::Answered,
+                &mut fetched,
+            )?;
         } else {
-            unusable.push((call, record));
+            unusable.push((call, result));
         }
     }
     Ok((fetched, unusable))
 }
 
-/// Stores answers that are not votes, for calls without a vote.
+/// Stores unusable answers, for calls without a usable one.
 fn record_unusable(
     db: &mut Db,
     row: &BatchRow,
-    answers: Vec<(BatchCall, CallRecord)>,
+    answers: Vec<(BatchCall, CallResult)>,
 ) -> Result<BatchFetch, StoreError> {
     let mut fetched = BatchFetch::default();
-    for (call, record) in answers {
+    for (call, result) in answers {
         if let Some((_, BatchCallState::Open | BatchCallState::Failed)) =
             db.batch_call(row.id, call.number)?
         {
@@ -371,7 +372,7 @@ fn record_unusable(
                 db,
                 row,
                 &call,
-                &record,
+                result,
                 BatchCallState::Unusable,
                 &mut fetched,
             )?;
@@ -394,16 +395,8 @@ fn record_failures(
         };
         // A line without an answer is not charged.
         error.exchange.cost_usd.get_or_insert(0.0);
-        let case = presented(db, &call)?;
-        let record = record(judge, row, &call, &case, Err(error));
-        keep(
-            db,
-            row,
-            &call,
-            &record,
-            BatchCallState::Failed,
-            &mut fetched,
-        )?;
+        let result = CallResult::of(db, judge, row, &call, Err(error))?;
+        keep(db, row, &call, result, BatchCallState::Failed, &mut fetched)?;
     }
     Ok(fetched)
 }
@@ -414,106 +407,28 @@ fn keep(
     db: &Db,
     row: &BatchRow,
     call: &BatchCall,
-    record: &CallRecord,
+    result: CallResult,
     state: BatchCallState,
     fetched: &mut BatchFetch,
 ) -> Result<(), StoreError> {
-    db.record(record)?;
-    db.end_batch_call(row.id, call.number, state)?;
-    match &record.result {
-        CallOutcome::Vote { .. } => fetched.votes += 1,
-        CallOutcome::Failure { cause, message } => {
+    match (result.failure(), &result) {
+        (Some((cause, message)), _) => {
             fetched.failures += 1;
-            fetched.tally.add_words(*cause, message);
+            fetched.tally.add_words(cause, message);
         }
+        (None, CallResult::Vote(_)) => fetched.votes += 1,
+        (None, CallResult::List(_)) => fetched.lists += 1,
     }
     // As for a single call: an answer that does not say what it cost counts at the highest price.
-    match (record.cost_usd, call.worst_usd) {
+    match (result.cost_usd(), call.worst_usd) {
         (None, Some(worst_usd)) => {
-            db.assume_cost(&attempt(row, call), record.created_ms)?;
+            db.assume_cost(&attempt(row, call), now_ms())?;
             fetched.spend.assumed_usd += worst_usd;
         }
         (cost_usd, _) => fetched.spend += Spend::of(cost_usd),
     }
-    Ok(())
-}
-
-/// A call of a batch as an attempt, with a uid that follows from the batch and the number.
-fn attempt(row: &BatchRow, call: &BatchCall) -> Attempt {
-    let mut hash = Sha256::new_with_prefix(&row.uid);
-    hash.update((call.number as u64).to_le_bytes());
-    let hash: [u8; 32] = hash.finalize().into();
-    let mut uid = [0; 16];
-    uid.copy_from_slice(&hash[..16]);
-    Attempt {
-        uid,
-        purpose: CallPurpose::Vote,
-        service: row.spec.name.clone(),
-        run: Some(row.run),
-        worst_usd: call.worst_usd,
-        sent_ms: row.submitted_ms,
-    }
-}
-
-/// The pair as it was shown to the judge.
-fn presented(db: &Db, call: &BatchCall) -> Result<PresentedPair, StoreError> {
-    let (query, (a, b)) = (db.query_of(call.battle)?, db.documents_of(call.battle)?);
-    let (first, second) = if call.swapped { (1, 0) } else { (0, 1) };
-    Ok(PresentedPair {
-        pool: Arc::new(db.texts_of(query, &[a, b])?),
-        first,
-        second,
-    })
-}
-
-fn record(
-    judge: &dyn Judge,
-    row: &BatchRow,
-    call: &BatchCall,
-    case: &PresentedPair,
-    answer: Result<JudgeReply, CallError>,
-) -> CallRecord {
-    let read = answer.and_then(|reply| opinion_of(judge, case, reply));
-    let (usage, cost_usd, raw, result) = match read {
-        Ok((reply, opinion)) => {
-            let result = CallOutcome::Vote {
-                margin: if call.swapped {
-                    opinion.margin.flipped()
-                } else {
-                    opinion.margin
-                },
-                reasoning: opinion.thoughts.join("\n"),
-                model: reply.model,
-                stop_reason: reply.stop_reason,
-                request_id: reply.request_id,
-            };
-            (reply.usage, reply.cost_usd, Some(reply.text), result)
-        }
-        Err(error) => (
-            error.exchange.usage,
-            error.exchange.cost_usd,
-            error.raw,
-            CallOutcome::Failure {
-                cause: error.cause,
-                message: error.message,
-            },
-        ),
-    };
-    CallRecord {
-        battle: call.battle,
-        judge: row.judge,
-        swapped: call.swapped,
-        attempt: call.attempt,
-        usage,
-        cost_usd,
-        latency_ms: None,
-        truncated: call.truncated && matches!(result, CallOutcome::Vote { .. }),
-        call_key: Some(call.call_key),
-        run: Some(row.run),
-        created_ms: now_ms(),
-        raw,
-        result,
-    }
+    result.keep(db, row, (call.number, state))?;
+    db.end_batch_call(row.id, call.number, state)
 }
 
 #[cfg(test)]

@@ -106,7 +106,10 @@ impl PreparedBatches {
                     is_new = true;
                     outcome.notes.push(format!(
                         "{name}: {}, {}, {}",
-                        counted(fetched.votes, "vote"),
+                        match known.row.run {
+                            Some(_) => counted(fetched.votes, "vote"),
+                            None => counted(fetched.lists, "list"),
+                        },
                         counted(fetched.failures, "failure"),
                         fetched.spend.words()
                     ));

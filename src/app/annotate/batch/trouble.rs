@@ -26,8 +26,8 @@ pub enum BatchTrouble {
     Call(CallError),
     /// The provider does not know the batch or its results.
     #[error(
-        "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: the \
-         votes that were fetched stay, and {left} of its calls can be made, and paid for, again"
+        "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: what \
+         was fetched stays, and {left} of its calls can be made, and paid for, again"
     )]
     Gone {
         /// The provider's words.

@@ -25,6 +25,8 @@ pub struct AnsweredList {
 pub enum ListOutcome {
     /// It has not been asked, or its calls failed.
     Outstanding,
+    /// It is in an open batch.
+    InBatch,
     /// The reply is not an answer to the question, with the reason. It is not repaired.
     Malformed(String),
     /// The shown documents in the order of the answer: places in the list, best first. Documents
@@ -33,10 +35,11 @@ pub enum ListOutcome {
 }
 
 impl AnsweredList {
-    fn of((list, reply): (StoredList, Option<ListReply>)) -> Self {
+    fn of((list, reply): (StoredList, Option<ListReply>), is_in_batch: bool) -> Self {
         let form: Option<AnswerForm> = list.form.parse().ok();
         let kind = form.and_then(|form| ListKind::new(list.shown.len(), form).ok());
         let outcome = match (kind, &reply) {
+            (_, None) if is_in_batch => ListOutcome::InBatch,
             (_, None) => ListOutcome::Outstanding,
             (None, Some(_)) => ListOutcome::Malformed("an unknown kind of list".to_owned()),
             (Some(kind), Some(reply)) => outcome(kind, &reply.answer),
@@ -47,6 +50,16 @@ impl AnsweredList {
             reply,
             outcome,
         }
+    }
+
+    /// Whether it can be asked now: it has no answer, and is not in an open batch.
+    pub(super) fn is_outstanding(&self) -> bool {
+        self.outcome == ListOutcome::Outstanding
+    }
+
+    /// Whether it is in an open batch.
+    pub(super) fn is_in_batch(&self) -> bool {
+        self.outcome == ListOutcome::InBatch
     }
 
     /// Whether it is a probe of a judge, which counts in no ranking.
@@ -124,7 +137,12 @@ pub(super) fn outcome(kind: ListKind, answer: &Answer) -> ListOutcome {
 /// The list calls of a query, or of all queries, in the order in which they were planned.
 pub fn answered_lists(db: &Db, query: Option<&QueryId>) -> Result<Vec<AnsweredList>> {
     let lists = db.answered_list_calls(query)?.into_iter();
-    Ok(lists.map(AnsweredList::of).collect())
+    lists
+        .map(|(list, reply)| {
+            let is_in_batch = reply.is_none() && db.is_being_made(&list.key)?;
+            Ok(AnsweredList::of((list, reply), is_in_batch))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -163,10 +181,10 @@ mod tests {
                 tokens_output: 0,
                 cost_usd: None,
             };
-            let answered = AnsweredList::of((list.clone(), Some(reply)));
+            let answered = AnsweredList::of((list.clone(), Some(reply)), false);
             let number = |at: usize| (at + 1).to_string();
             assert_eq!(answered.words(number).unwrap(), words);
-            assert_eq!(AnsweredList::of((list, None)).words(number), None);
+            assert_eq!(AnsweredList::of((list, None), false).words(number), None);
         }
     }
 

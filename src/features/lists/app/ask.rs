@@ -67,6 +67,9 @@ pub struct ListEstimate {
     pub queries: usize,
     /// Calls whose answers the project holds, malformed ones included.
     pub answered: usize,
+    /// Calls that open batches make. The next round of their queries waits for them, and is not
+    /// priced.
+    pub in_batches: usize,
     pub expected: CallVolume,
     /// Votes on pairs with the same information ([`ListKind::votes`]), one per call.
     pub votes: CallVolume,
@@ -90,8 +93,18 @@ const MOST_DRAWS: usize = 200;
 /// A query with its name.
 type NamedQuery = (QueryKey, QueryId);
 
+/// The next calls of some queries, which the project holds.
+pub(super) struct ListCallRound {
+    /// The queries that have any.
+    pub(super) queries: Vec<NamedQuery>,
+    /// Those without an answer that no open batch makes.
+    pub(super) open: Vec<ListQuestion>,
+    /// The hashes of all of them.
+    planned: Vec<[u8; 32]>,
+}
+
 /// A list call to ask.
-struct OpenList {
+pub(super) struct OpenList {
     question: ListQuestion,
     /// Not yet stored.
     new: Option<StoredList>,
@@ -221,9 +234,9 @@ impl ListRun {
         Ok(query)
     }
 
-    /// Whether a call is answered, or can still be asked.
+    /// Whether a call is answered, is being made, or can still be asked.
     pub(super) fn is_valid(&self, query: &QueryLists, of: &AnsweredList) -> bool {
-        of.reply.is_some() || self.repeated(query, &of.list).is_some()
+        !of.is_outstanding() || self.repeated(query, &of.list).is_some()
     }
 
     /// The probes of the judge at a seat, instead of the lists of a run, with those that cannot be
@@ -266,6 +279,12 @@ impl ListRun {
         (question.key() == list.key).then_some(question)
     }
 
+    fn seat_of_judge(&self, question: &ListQuestion) -> Option<usize> {
+        let name = &question.judge.spec().name;
+        let mut judges = self.judges.iter();
+        judges.position(|judge| judge.spec().name == *name)
+    }
+
     /// The seat of the judge as it is configured now.
     pub(super) fn seat_of(&self, list: &StoredList) -> Option<usize> {
         let mut judges = self.judges.iter().zip(&self.identities);
@@ -274,15 +293,15 @@ impl ListRun {
         })
     }
 
-    /// Number of calls that the query lacks.
-    fn left(&self, query: &QueryLists) -> usize {
-        let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
-        self.lists_of(query).saturating_sub(answered)
+    /// Number of missing calls that are not in an open batch.
+    pub(super) fn left(&self, query: &QueryLists) -> usize {
+        let made = query.lists.iter().filter(|of| !of.is_outstanding()).count();
+        self.lists_of(query).saturating_sub(made)
     }
 
-    /// Stored calls without an answer, as far as they are wanted.
+    /// Stored calls that can be asked, as far as they are wanted.
     fn outstanding(&self, query: &QueryLists) -> Vec<OpenList> {
-        let open = query.lists.iter().filter(|of| of.reply.is_none());
+        let open = query.lists.iter().filter(|of| of.is_outstanding());
         open.filter_map(|of| self.repeated(query, &of.list))
             .take(self.left(query))
             .map(|question| OpenList {
@@ -337,11 +356,12 @@ impl ListRun {
     }
 
     /// The next calls of a query: those that were planned and have no answer, or else those of the
-    /// next round. The plan *random* has only one round.
-    fn next(&self, query: &QueryLists) -> Vec<OpenList> {
+    /// next round, which waits for open batches. The plan *random* has only one round.
+    pub(super) fn next(&self, query: &QueryLists) -> Vec<OpenList> {
         let mut open = self.outstanding(query);
         let (mut planned, calls) = (query.lists.len(), self.lists_of(query));
-        if !open.is_empty() || planned >= calls {
+        let is_waiting = query.lists.iter().any(AnsweredList::is_in_batch);
+        if !open.is_empty() || is_waiting || planned >= calls {
             return open;
         }
         let size = query.documents.len();
@@ -449,14 +469,20 @@ impl ListRun {
         }
     }
 
-    /// The remaining calls. The documents of later rounds depend on answers; they are taken to cost
-    /// as much as those of the next round.
-    pub fn estimate(&self, store: &Store) -> std::result::Result<ListEstimate, AppError> {
+    /// The remaining calls, in batches or not. The documents of later rounds depend on answers; they
+    /// are taken to cost as much as those of the next round.
+    pub fn estimate(
+        &self,
+        store: &Store,
+        in_batches: bool,
+    ) -> std::result::Result<ListEstimate, AppError> {
         let run = self.clone();
         Ok(store.read_blocking(move |db| {
+            let mut tests = in_batches.then(|| TestCalls::new(run.judges.len()));
             let mut estimate = ListEstimate {
                 queries: run.queries.len(),
                 answered: 0,
+                in_batches: 0,
                 expected: CallVolume::NONE,
                 votes: CallVolume::NONE,
                 most: CallVolume::NONE,
@@ -465,6 +491,7 @@ impl ListRun {
                 let query = run.read(db, *key, name)?;
                 let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
                 estimate.answered += answered;
+                estimate.in_batches += query.lists.iter().filter(|of| of.is_in_batch()).count();
                 let next = run.next(&query);
                 let left = run.left(&query);
                 if next.is_empty() || left == 0 {
@@ -472,7 +499,21 @@ impl ListRun {
                 }
                 let share = left as f64 / next.len() as f64;
                 let questions = || next.iter().map(|open| &open.question);
-                let of_round: CallVolume = questions().map(|of| of.estimate().0).sum();
+                let of_round = questions().map(|of| {
+                    let (alone, _) = of.estimate();
+                    let Some(tests) = &mut tests else {
+                        return alone;
+                    };
+                    let (batched, _) = of.estimate_in_batch();
+                    if let Some(seat) = run.seat_of_judge(of) {
+                        tests.add(seat, &alone, &batched);
+                    }
+                    batched
+                });
+                let of_round: CallVolume = of_round.sum();
+                if let Some(tests) = &mut tests {
+                    tests.rounds = tests.rounds.max(left.div_ceil(next.len()));
+                }
                 let votes: CallVolume = questions().map(vote_on_its_pairs).sum();
                 let votes = votes.times(share * run.kind.votes());
                 estimate.expected = [estimate.expected, of_round.times(share)].into_iter().sum();
@@ -483,14 +524,66 @@ impl ListRun {
                 });
                 longest.truncate(run.kind.size());
                 let most = (0..left).filter_map(|at| {
-                    let question = run.question(&query, run.seat(at), &longest)?;
-                    Some(question.estimate().1)
+                    let seat = run.seat(at);
+                    let question = run.question(&query, seat, &longest)?;
+                    let (_, alone) = question.estimate();
+                    let Some(tests) = &mut tests else {
+                        return Some(alone);
+                    };
+                    let (_, batched) = question.estimate_in_batch();
+                    tests.add_longest(seat, &alone, &batched);
+                    Some(batched)
                 });
                 let most: CallVolume = most.sum();
                 estimate.most = [estimate.most, most].into_iter().sum();
             }
+            if let Some(tests) = tests {
+                tests.add_to(&mut estimate);
+            }
             Ok(estimate)
         })?)
+    }
+
+    /// Stores the next calls of these queries, without those that were attempted.
+    pub(super) async fn next_round(
+        &self,
+        store: &Store,
+        queries: Vec<NamedQuery>,
+        attempted: &HashSet<[u8; 32]>,
+    ) -> std::result::Result<ListCallRound, AppError> {
+        let (run, known) = (self.clone(), attempted.clone());
+        let planned = store
+            .read(move |db| run.next_of(db, &queries, &known))
+            .await?;
+        let queries = planned.iter().map(|(query, _)| query.clone()).collect();
+        let (mut open, mut new) = (Vec::new(), Vec::new());
+        for list in planned.into_iter().flat_map(|(_, lists)| lists) {
+            open.push(list.question);
+            new.extend(list.new);
+        }
+        let planned: Vec<[u8; 32]> = open.iter().map(ListQuestion::key).collect();
+        let keys = planned.clone();
+        let answered = store
+            .write(move |db| {
+                for list in &new {
+                    db.add_list_call(list)?;
+                }
+                // A probe or a call in a batch may be the same.
+                let mut answered = HashSet::new();
+                for key in keys {
+                    if db.rerank_answer(&key, false)?.is_some() || db.is_being_made(&key)? {
+                        answered.insert(key);
+                    }
+                }
+                Ok(answered)
+            })
+            .await?;
+        open.retain(|list| !answered.contains(&list.key()));
+        Ok(ListCallRound {
+            queries,
+            open,
+            planned,
+        })
     }
 
     /// Asks all remaining calls, in rounds. Returns how many calls are left without an answer.
@@ -506,37 +599,13 @@ impl ListRun {
         // A query without a further call has none in later rounds either.
         let mut queries = self.queries.clone();
         loop {
-            let (run, known) = (self.clone(), attempted.clone());
-            let planned = store
-                .read(move |db| run.next_of(db, &queries, &known))
-                .await?;
-            if planned.is_empty() || control.borrow().cancelled {
+            let round = self.next_round(store, queries, &attempted).await?;
+            if round.queries.is_empty() || control.borrow().cancelled {
                 break;
             }
-            queries = planned.iter().map(|(query, _)| query.clone()).collect();
-            let (mut open, mut new) = (Vec::new(), Vec::new());
-            for list in planned.into_iter().flat_map(|(_, lists)| lists) {
-                open.push(list.question);
-                new.extend(list.new);
-            }
-            attempted.extend(open.iter().map(ListQuestion::key));
-            let keys: Vec<[u8; 32]> = open.iter().map(ListQuestion::key).collect();
-            let answered = store
-                .write(move |db| {
-                    for list in &new {
-                        db.add_list_call(list)?;
-                    }
-                    // A probe may have been the same call.
-                    let mut answered = HashSet::new();
-                    for key in keys {
-                        if db.rerank_answer(&key, false)?.is_some() {
-                            answered.insert(key);
-                        }
-                    }
-                    Ok(answered)
-                })
-                .await?;
-            open.retain(|list| !answered.contains(&list.key()));
+            let ListCallRound { open, planned, .. } = round;
+            queries = round.queries;
+            attempted.extend(planned);
             let asked = open.len();
             let missing = ask_lists(store, &self.judges, &open, control.clone(), &events).await?;
             if 2 * missing > asked {
@@ -559,6 +628,73 @@ impl ListRun {
             .await?;
         Ok(missing)
     }
+}
+
+/// The calls that are made before batches at the full price, one for each judge and round.
+struct TestCalls {
+    rounds: usize,
+    judges: Vec<TestedJudge>,
+}
+
+/// What a test call of a judge costs more than in a batch, in dollars; `None` if a price is unknown.
+#[derive(Clone, Copy)]
+struct TestedJudge {
+    /// Number of its questions in the next round.
+    questions: f64,
+    /// The sum over them.
+    sum: Option<f64>,
+    most: Option<f64>,
+}
+
+impl TestCalls {
+    fn new(judges: usize) -> Self {
+        let none = TestedJudge {
+            questions: 0.0,
+            sum: Some(0.0),
+            most: Some(0.0),
+        };
+        Self {
+            rounds: 0,
+            judges: vec![none; judges],
+        }
+    }
+
+    /// Adds a question of the next round.
+    fn add(&mut self, judge: usize, alone: &CallVolume, batched: &CallVolume) {
+        if let Some(judge) = self.judges.get_mut(judge) {
+            judge.questions += 1.0;
+            judge.sum = judge
+                .sum
+                .zip(more(alone, batched))
+                .map(|(sum, more)| sum + more);
+        }
+    }
+
+    /// Adds the longest question of a query.
+    fn add_longest(&mut self, judge: usize, alone: &CallVolume, batched: &CallVolume) {
+        if let Some(judge) = self.judges.get_mut(judge) {
+            let known = judge.most.zip(more(alone, batched));
+            judge.most = known.map(|(most, more)| most.max(more));
+        }
+    }
+
+    fn add_to(&self, estimate: &mut ListEstimate) {
+        let rounds = self.rounds as f64;
+        let mean = |judge: &TestedJudge| judge.sum.map(|sum| sum / judge.questions.max(1.0));
+        let expected: Option<f64> = self.judges.iter().map(mean).sum();
+        let most: Option<f64> = self.judges.iter().map(|judge| judge.most).sum();
+        for (volume, more) in [
+            (&mut estimate.expected, expected),
+            (&mut estimate.most, most),
+        ] {
+            volume.usd = volume.usd.zip(more).map(|(sum, more)| sum + rounds * more);
+        }
+    }
+}
+
+fn more(alone: &CallVolume, batched: &CallVolume) -> Option<f64> {
+    let usd = alone.usd.zip(batched.usd);
+    usd.map(|(alone, batched)| (alone - batched).max(0.0))
 }
 
 /// The effort of a vote of the same judge on a pair of the list's documents: the mean over those

@@ -5,10 +5,15 @@ use crate::judge::JudgeSpec;
 use crate::store::{Db, Result};
 
 /// The identities under which the lists of a judge are stored: its own, and those that it had under
-/// the names with which it answered before it was renamed.
+/// the names with which it answered, or was asked in an open batch, before it was renamed.
 pub(super) fn identities(db: &Db, spec: &JudgeSpec) -> Result<Vec<[u8; 32]>> {
     let mut found = vec![identity_of(spec)];
-    for name in db.list_judge_names(&spec.name)? {
+    let in_batches = db.names_in_batches(&spec.name)?;
+    for name in db
+        .list_judge_names(&spec.name)?
+        .into_iter()
+        .chain(in_batches)
+    {
         let before = JudgeSpec {
             name,
             ..spec.clone()

@@ -20,6 +20,8 @@ pub struct JudgeLists {
     pub malformed: usize,
     /// Calls without a reply: not asked yet, or failed.
     pub outstanding: usize,
+    /// Calls that open batches make.
+    pub in_batches: usize,
     pub tokens_input: u64,
     pub tokens_output: u64,
     /// US dollars; `None` if a price is unknown.
@@ -52,6 +54,7 @@ pub fn overview(db: &Db) -> Result<Vec<JudgeLists>> {
         queries.insert(of.list.query.as_str().to_owned());
         match of.outcome {
             ListOutcome::Outstanding => row.outstanding += 1,
+            ListOutcome::InBatch => row.in_batches += 1,
             ListOutcome::Malformed(_) => row.malformed += 1,
             ListOutcome::Answered(_) => row.answered += 1,
         }

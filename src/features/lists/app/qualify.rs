@@ -129,7 +129,7 @@ impl ProbePlan {
             let query = run.read_probes(db, *key, name, seat)?;
             let mut lists = in_two_orders(&query.lists);
             lists.retain(|list| list.iter().all(|of| run.is_valid(&query, of)));
-            let open = lists.iter().flatten().filter(|of| of.reply.is_none());
+            let open = lists.iter().flatten().filter(|of| of.is_outstanding());
             self.open
                 .extend(open.filter_map(|of| run.repeated(&query, &of.list)));
             let stored = query.lists.iter().map(|of| &of.list);
@@ -154,7 +154,9 @@ impl ProbePlan {
             match queries[at].draw(&run, seat, &mut rng) {
                 Some(orders) => {
                     for (question, list) in orders {
-                        self.open.push(question);
+                        if !db.is_being_made(&question.key())? {
+                            self.open.push(question);
+                        }
                         self.new.push(list);
                     }
                     lists += 1;

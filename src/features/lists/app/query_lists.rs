@@ -62,7 +62,7 @@ impl QueryList {
     fn place_of(&self, shown: usize) -> Option<usize> {
         match &self.call.outcome {
             ListOutcome::Answered(order) => order.iter().position(|at| *at == shown),
-            ListOutcome::Outstanding | ListOutcome::Malformed(_) => None,
+            ListOutcome::Outstanding | ListOutcome::InBatch | ListOutcome::Malformed(_) => None,
         }
     }
 }

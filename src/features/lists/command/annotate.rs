@@ -5,6 +5,7 @@ use crate::app::export::write_annotated;
 use crate::app::output_file::{output_name, write_whole};
 use crate::app::text_format::counted;
 use crate::cli::annotate::AskedDataset;
+use crate::cli::batch::fetch_ended;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::features::lists::app::{ListWish, is_counted};
@@ -20,7 +21,7 @@ pub(crate) struct ListRunOptions {
     /// Ask for the order of M documents at once, 3 to 10, instead of pairs. Writes scores only once
     /// these lists count (`overrule manual lists`)
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u8).range(3..=10), conflicts_with_all = [
-        "pair", "sample", "shard", "batch", "probe", "measure", "pin_model", "retry_failed", "cycles",
+        "pair", "sample", "shard", "probe", "measure", "pin_model", "retry_failed", "cycles",
         "document_limit", "ai_scores", "sampler", "judging", "focus", "top", "round", "battles", "prior",
         "max_calls",
     ])]
@@ -36,7 +37,12 @@ pub(crate) struct ListRunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "lists")]
     list_calls: Option<u32>,
     /// Spend this share of the calls, such as 20%, on battles of pairs that the lists have shown
-    #[arg(long, value_name = "SHARE", requires = "lists")]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        requires = "lists",
+        conflicts_with = "batch"
+    )]
     mix: Option<PairShare>,
 }
 
@@ -63,15 +69,20 @@ impl ListRunOptions {
                 seed: of.seed,
             },
             spending: of.spending,
+            batch: of.batch,
             json: of.json,
         };
+        // Two runs must not plan the same calls.
+        let lock = of.spending.lock(context)?;
+        if of.batch && lock.is_some() && context.has_project() {
+            fetch_ended(context, &context.open()?)?;
+        }
         let prices = Prices::of(context, of)?;
         let offer = asking.offer(context, &prices.store)?;
         offer.tell();
         let project = context.has_project().then(|| context.open()).transpose()?;
         let budget = asking.budget(context, project.as_ref(), &offer)?;
-        // Two runs must not plan the same calls.
-        let Some(lock) = of.spending.lock(context)? else {
+        let Some(lock) = lock else {
             return asking.dry_run(context, &prices.store, &offer);
         };
         if let (Some(project), Some(mix)) = (&project, offer.mix()) {
@@ -91,7 +102,10 @@ impl ListRunOptions {
         let offer = asking.offer(context, &store)?;
         let lock = Arc::new(lock);
         let asked = asking.ask(context, &store, &lock, (&offer, budget));
-        if asked.as_ref().is_err_and(CommandFailure::is_interruption) {
+        // Scores wait for open batches.
+        if asked.as_ref().is_err_and(CommandFailure::is_interruption)
+            || asked.is_err() && offer.waiting(&store)?.in_batches > 0
+        {
             return asked;
         }
         let (keys, kind) = (import.keys.clone(), asking.wish.kind);

@@ -1,21 +1,26 @@
 //! `overrule lists ask`: asks judges for the order of several documents.
 
+use crate::app::annotate::batch::{BatchSubmission, SubmittedBatch};
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::error::AppError;
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
+use crate::cli::annotate::batch;
 use crate::cli::annotate::watch::watch;
+use crate::cli::batch::fetch_ended;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
+use crate::cli::signals::runtime;
 use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::{count, usd};
 use crate::features::lists::app::{
-    ListEstimate, ListRun, ListWish, PairMix, PairPrice, ProbePlan, prepare_lists,
+    ListEstimate, ListRun, ListWish, PairMix, PairPrice, ProbePlan, WaitingLists, prepare_lists,
 };
 use crate::features::lists::domain::{AnswerForm, CallCount, ListKind, ListPlan, PairShare};
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use clap::Args;
 use serde_json::json;
@@ -63,6 +68,7 @@ Examples:
   overrule lists ask --calls 60 --dry-run
   overrule lists ask --calls 60 --mix 20% --budget 5
   overrule lists ask --size 5 --calls 60 --plan top --budget 5
+  overrule lists ask --calls 60 --plan random --batch --budget 5
   overrule lists ask --size 10 --answer best:3 --calls 20 --judges gpt,claude --yes"
 )]
 pub(crate) struct AskCommand {
@@ -81,6 +87,10 @@ pub(crate) struct AskCommand {
     /// Ask about this query only; may be repeated
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
+    /// Use the batch endpoints of the providers: half the price, answers within a day. Submits one
+    /// round (with --plan random, all calls); run it again to fetch the answers and continue
+    #[arg(long, conflicts_with = "mix")]
+    batch: bool,
     #[command(flatten)]
     spending: SpendingOptions,
     /// Print JSON
@@ -101,11 +111,15 @@ impl AskCommand {
                 seed: self.lists.seed,
             },
             spending: &self.spending,
+            batch: self.batch,
             json: self.json,
         };
         let store = context.open()?;
         // Two runs must not plan the same calls.
         let lock = self.spending.lock(context)?;
+        if self.batch && lock.is_some() {
+            fetch_ended(context, &store)?;
+        }
         let offer = asking.offer(context, &store)?;
         offer.tell();
         let budget = asking.budget(context, Some(&store), &offer)?;
@@ -116,6 +130,8 @@ impl AskCommand {
         asking.ask(context, &store, &Arc::new(lock), (&offer, budget))
     }
 }
+
+const NOTHING_TO_ASK: &str = "nothing to ask: the project has all of these list calls";
 
 /// The number of calls that was asked for, or else enough to show each document eight times.
 pub(super) fn call_count(calls: Option<u32>) -> CallCount {
@@ -128,6 +144,8 @@ pub(super) fn call_count(calls: Option<u32>) -> CallCount {
 pub(super) struct Asking<'a> {
     pub(super) wish: ListWish,
     pub(super) spending: &'a SpendingOptions,
+    /// Whether to submit the calls to batch endpoints.
+    pub(super) batch: bool,
     pub(super) json: bool,
 }
 
@@ -135,6 +153,8 @@ pub(super) struct Asking<'a> {
 pub(super) struct AskingOffer {
     run: Arc<ListRun>,
     estimate: ListEstimate,
+    /// The judges as they vote, for batches.
+    voters: Option<JudgeEnsemble>,
     mix: Option<PairMix>,
     /// How the project is usually run.
     usual: RunRequest,
@@ -144,6 +164,11 @@ pub(super) struct AskingOffer {
 impl AskingOffer {
     pub(super) fn mix(&self) -> Option<&PairMix> {
         self.mix.as_ref()
+    }
+
+    /// The calls that wait for open batches.
+    pub(super) fn waiting(&self, store: &Store) -> Result<WaitingLists, AppError> {
+        self.run.waiting(store)
     }
 
     /// Prints the notes on judges and queries.
@@ -170,7 +195,13 @@ impl Asking<'_> {
     ) -> Result<AskingOffer, CommandFailure> {
         let judges = context.judges(self.spending.insecure_http);
         let run = Arc::new(prepare_lists(store, &judges, &self.wish)?);
-        let estimate = run.estimate(store)?;
+        let voters = if self.batch {
+            batch::check(run.judges())?;
+            Some(run.voters(&judges)?)
+        } else {
+            None
+        };
+        let estimate = run.estimate(store, self.batch)?;
         let mix = PairMix::new(store, &judges, &run)?;
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = RunRequest::continuing(latest, &context.config.run);
@@ -178,6 +209,7 @@ impl Asking<'_> {
         Ok(AskingOffer {
             run,
             estimate,
+            voters,
             pairs: pairs.transpose()?,
             mix,
             usual,
@@ -203,7 +235,7 @@ impl Asking<'_> {
         let (estimate, pairs) = (&offer.estimate, offer.pairs.as_ref());
         let is_asked = estimate.expected.calls > 0.0 || pairs.is_some_and(|pairs| pairs.calls > 0);
         if is_asked && offer.run.is_paid() {
-            confirm_spending(&describe(estimate, pairs), self.spending.yes)?;
+            confirm_spending(&describe(estimate, pairs, self.batch), self.spending.yes)?;
         }
         Ok(())
     }
@@ -238,8 +270,12 @@ impl Asking<'_> {
             estimate,
             mix,
             usual,
+            voters,
             ..
         } = offer;
+        if let Some(voters) = voters {
+            return self.submit(context, store, (offer, voters), budget);
+        }
         let end = if estimate.expected.calls > 0.0 {
             let control = self.spending.control(context, budget, run.judges());
             let (project, asked) = (store.clone(), Arc::clone(run));
@@ -247,13 +283,17 @@ impl Asking<'_> {
             let ask = |control, events| async move { asked.ask(&project, control, events).await };
             watch_answers(control, calls, ask, |missing| *missing)?.0
         } else {
-            output::message("nothing to ask: the project has all of these list calls");
+            if estimate.in_batches == 0 {
+                output::message(NOTHING_TO_ASK);
+            }
             AnswersEnd::default()
         };
+        let waiting = offer.waiting(store)?;
         let mut told = json!({
             "calls_made": end.made,
-            "missing_answers": end.missing,
+            "missing_answers": end.missing + waiting.later,
             "spent_usd": end.spend.usd(),
+            "in_batches": waiting.in_batches,
         });
         let is_stopped = end.report();
         let request = match mix {
@@ -280,7 +320,74 @@ impl Asking<'_> {
         }
         is_stopped?;
         battles.as_ref().map_or(Ok(()), report)?;
-        if end.missing > 0 {
+        report_waiting(waiting);
+        if end.missing > 0 || waiting.in_batches > 0 {
+            return Err(CommandFailure::incomplete());
+        }
+        Ok(())
+    }
+
+    /// Tests each judge with one call of the next round, and submits the others in batches.
+    fn submit(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        (offer, voters): (&AskingOffer, &JudgeEnsemble),
+        budget: Option<f64>,
+    ) -> CommandResult {
+        let (mut end, mut submitted) = (AnswersEnd::default(), BatchSubmission::default());
+        let mut is_stopped = Ok(());
+        let run = &offer.run;
+        if offer.estimate.expected.calls > 0.0 {
+            let control = self.spending.control(context, budget, run.judges());
+            let (project, tested) = (store.clone(), Arc::clone(run));
+            let test =
+                |control, events| async move { tested.test_round(&project, control, events).await };
+            let calls = offer.estimate.expected.calls.round() as usize;
+            let tests = run.judges().len().min(calls);
+            let (tested, round) = watch_answers(control, tests, test, |round| round.missing)?;
+            end = tested;
+            is_stopped = end.report();
+            for judge in &round.failed {
+                output::message(&format!(
+                    "{}: its first call failed, so nothing was submitted",
+                    clean(judge)
+                ));
+            }
+            if is_stopped.is_ok() {
+                let mut tell = |batch: SubmittedBatch| batch::report_submitted(&batch);
+                let submit = run.submit(store, &round, voters, budget, &mut tell);
+                submitted = runtime()?.block_on(submit)?;
+                batch::report(&submitted);
+            } else {
+                output::message("stopped; nothing was submitted");
+            }
+        } else if offer.estimate.in_batches == 0 {
+            output::message(NOTHING_TO_ASK);
+        }
+        let waiting = offer.waiting(store)?;
+        let left = run.estimate(store, true)?.expected.calls.round() as usize;
+        if self.json {
+            output::json(&json!({
+                "calls_made": end.made,
+                "missing_answers": left + waiting.later,
+                "spent_usd": end.spend.usd(),
+                "in_batches": waiting.in_batches,
+                "batches_submitted": submitted.batches,
+                "calls_submitted": submitted.calls,
+                "budget_reached": end.is_budget_reached() || submitted.budget_reached,
+                "troubles": submitted.troubles,
+            }))?;
+        }
+        is_stopped?;
+        report_waiting(waiting);
+        if left > 0 {
+            output::message(&format!(
+                "{} not asked yet; run the same command again to continue",
+                counted(left, "list call")
+            ));
+        }
+        if left > 0 || waiting.in_batches > 0 {
             return Err(CommandFailure::incomplete());
         }
         Ok(())
@@ -306,7 +413,7 @@ impl Asking<'_> {
             }
             return output::json(&json);
         }
-        output::text(&describe(estimate, pairs))?;
+        output::text(&describe(estimate, pairs, self.batch))?;
         output::text(&compared(estimate, &of_probes))?;
         output::text("dry run: nothing was called and nothing was changed\n")
     }
@@ -338,7 +445,7 @@ fn or_unknown(cost: Option<f64>) -> String {
     cost.map_or_else(|| "at an unknown price".to_owned(), usd)
 }
 
-fn describe(estimate: &ListEstimate, pairs: Option<&PairPrice>) -> String {
+fn describe(estimate: &ListEstimate, pairs: Option<&PairPrice>, in_batches: bool) -> String {
     let pairs = pairs.map_or_else(String::new, |pairs| {
         format!(
             "pairs that the lists have shown, in both orders: {}, {} (at most {})\n",
@@ -347,12 +454,42 @@ fn describe(estimate: &ListEstimate, pairs: Option<&PairPrice>) -> String {
             or_unknown(pairs.most_usd)
         )
     });
+    let waiting = match estimate.in_batches {
+        0 => String::new(),
+        calls => format!(
+            "{} in open batches; further rounds of these queries are priced after `overrule batch \
+             fetch`\n",
+            counted(calls, "call")
+        ),
+    };
+    let price = if in_batches {
+        "at the batch price, except one call per judge and round, which is made immediately as a \
+         test\n"
+    } else {
+        ""
+    };
     format!(
-        "{}, {} already there\n{}{pairs}",
+        "{}, {} already there\n{waiting}{}{price}{pairs}",
         counted(estimate.queries, "query"),
         counted(estimate.answered, "answer"),
         volume_table(&estimate.expected, &estimate.most)
     )
+}
+
+/// Reports calls that wait for open batches.
+fn report_waiting(waiting: WaitingLists) {
+    if waiting.in_batches == 0 {
+        return;
+    }
+    let later = match waiting.later {
+        0 => String::new(),
+        calls => format!(", and {} of later rounds wait for them", count(calls)),
+    };
+    output::message(&format!(
+        "{} in open batches{later}; `overrule batch status` shows their progress, `overrule batch \
+         fetch` fetches the answers; then run the same command again to continue",
+        counted(waiting.in_batches, "list call")
+    ));
 }
 
 /// Reports votes that are missing.

@@ -56,6 +56,7 @@ impl ShowCommand {
             ">answered",
             ">malformed",
             ">outstanding",
+            ">in batches",
             ">tokens in",
             ">tokens out",
             ">cost",
@@ -70,6 +71,7 @@ impl ShowCommand {
                 of.answered.to_string(),
                 of.malformed.to_string(),
                 of.outstanding.to_string(),
+                of.in_batches.to_string(),
                 of.tokens_input.to_string(),
                 of.tokens_output.to_string(),
                 or_dash(of.cost_usd, usd),
@@ -119,6 +121,7 @@ fn names(documents: &[DocId]) -> String {
 fn answer_words(of: &AnsweredList) -> String {
     match &of.outcome {
         ListOutcome::Outstanding => "outstanding".to_owned(),
+        ListOutcome::InBatch => "in a batch".to_owned(),
         ListOutcome::Malformed(why) => format!("malformed: {}", clean(why)),
         ListOutcome::Answered(_) => {
             let name = |at: usize| of.list.shown.get(at).map_or("", |name| name.as_str());
@@ -131,7 +134,7 @@ fn as_json(of: &AnsweredList) -> Value {
     let reply = of.reply.as_ref();
     let malformed = match &of.outcome {
         ListOutcome::Malformed(why) => Some(why),
-        ListOutcome::Outstanding | ListOutcome::Answered(_) => None,
+        ListOutcome::Outstanding | ListOutcome::InBatch | ListOutcome::Answered(_) => None,
     };
     let named = of.named();
     let order: Option<Vec<&DocId>> = named.map(|named| {
@@ -149,6 +152,7 @@ fn as_json(of: &AnsweredList) -> Value {
         "shown": of.list.shown,
         "order": order,
         "malformed": malformed,
+        "in_batch": of.outcome == ListOutcome::InBatch,
         "reply": reply.and_then(|reply| reply.raw.as_ref()),
         "tokens_input": reply.map(|reply| reply.tokens_input),
         "tokens_output": reply.map(|reply| reply.tokens_output),

@@ -40,7 +40,7 @@ fn list(number: usize, shown: &[Option<usize>], outcome: ListOutcome) -> QueryLi
         None => "gone\u{1b}[31m".to_owned(),
     };
     let reply = match outcome {
-        ListOutcome::Outstanding => None,
+        ListOutcome::Outstanding | ListOutcome::InBatch => None,
         _ => Some(reply(Some(
             "{\"ranking\": [2, 1]}\u{1b}]0;owned\u{7}\u{202e}",
         ))),

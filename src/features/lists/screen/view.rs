@@ -197,6 +197,7 @@ fn question(list: &QueryList) -> String {
 fn answer(model: &Model, open: &OpenQuery, list: &QueryList, theme: &Theme) -> (String, Style) {
     match list.call.outcome {
         ListOutcome::Outstanding => return ("outstanding".to_owned(), theme.missing()),
+        ListOutcome::InBatch => return ("in a batch".to_owned(), theme.missing()),
         ListOutcome::Malformed(_) => return ("malformed".to_owned(), theme.warn()),
         ListOutcome::Answered(_) => {}
     }
@@ -236,6 +237,10 @@ impl ListView<'_> {
         let (state, style) = match &list.call.outcome {
             ListOutcome::Outstanding => {
                 let words = "no answer: not asked yet, or the calls failed".to_owned();
+                (words, theme.missing())
+            }
+            ListOutcome::InBatch => {
+                let words = "no answer yet: it is in an open batch".to_owned();
                 (words, theme.missing())
             }
             ListOutcome::Malformed(why) => {

@@ -3,12 +3,16 @@
 
 use super::asked_targets::{AskedTarget, ask_each};
 use super::estimate::CallVolume;
-use super::question::Target;
-pub use super::question::strict_key;
+pub use super::question::{AskedCall, strict_key};
+use super::question::{Target, read_reply};
 use super::run::RerankEvent;
 use crate::client::RunControl;
 use crate::client::question::CaseId;
-use crate::judge::{Judge, JudgeQuestion, PoolText, PresentedQuestion, RerankAsk};
+use crate::features::methods::store::RerankCall;
+use crate::judge::{
+    CallError, Judge, JudgePrompt, JudgeQuestion, JudgeReply, PoolText, PresentedQuestion,
+    RerankAsk,
+};
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use std::sync::Arc;
@@ -42,6 +46,16 @@ impl ListQuestion {
         }
     }
 
+    /// The prompt of the question.
+    pub fn prompt(&self) -> JudgePrompt {
+        self.judge.prompt(JudgeQuestion::Rerank(&self.shown))
+    }
+
+    /// Number of documents that are truncated for the judge.
+    pub fn truncated(&self) -> usize {
+        self.judge.truncated(JudgeQuestion::Rerank(&self.shown))
+    }
+
     /// Hash of the judge and of everything it is sent.
     pub fn key(&self) -> [u8; 32] {
         self.target().key()
@@ -49,17 +63,26 @@ impl ListQuestion {
 
     /// The expected effort of the question, and its maximum effort. It is asked once.
     pub fn estimate(&self) -> (CallVolume, CallVolume) {
-        let prompt = self.judge.prompt(JudgeQuestion::Rerank(&self.shown));
+        let prompt = self.prompt();
         let (mut expected, mut most) = (CallVolume::NONE, CallVolume::NONE);
         expected.add(1.0, self.judge.estimate(&prompt));
-        most.add(1.0, self.judge.most(&prompt));
+        most.add(1.0, self.judge.worst(&prompt));
+        (expected, most)
+    }
+
+    /// The expected effort of the question in a batch, and its maximum effort. The price is unknown
+    /// if the judge has no batch endpoint.
+    pub fn estimate_in_batch(&self) -> (CallVolume, CallVolume) {
+        let (mut expected, mut most) = self.estimate();
+        let priced = self.judge.batch().map(|api| api.batch_cost(&self.prompt()));
+        (expected.usd, most.usd) = priced.map_or((None, None), |(_, usd, most)| (usd, most));
         (expected, most)
     }
 
     fn target(&self) -> Target {
         Target::Judge {
             judge: Arc::clone(&self.judge),
-            prompt: self.judge.prompt(JudgeQuestion::Rerank(&self.shown)),
+            prompt: self.prompt(),
             shown: self.shown.clone(),
             strict: true,
         }
@@ -93,4 +116,24 @@ pub async fn ask_lists(
     let answers = ask_each(store, judges, targets, control, events).await?;
     let answered = answers.iter().filter(|answer| answer.is_some()).count();
     Ok(questions.len() - answered)
+}
+
+/// The record of a call in a batch, from its answer or error.
+pub fn batched_call(
+    asked: &AskedCall<'_>,
+    ask: RerankAsk,
+    answer: Result<JudgeReply, CallError>,
+) -> RerankCall {
+    // A reply that names documents by number is read without their texts.
+    let shown = PresentedQuestion {
+        pool: Arc::new(PoolText::new("", Vec::new())),
+        shown: Vec::new(),
+        ask,
+    };
+    let read = answer.and_then(|reply| read_reply(&shown, true, reply));
+    RerankCall {
+        // Nobody waited for it.
+        latency_ms: 0.0,
+        ..asked.ended(read.as_ref(), false)
+    }
 }

@@ -82,7 +82,27 @@ pub fn prepare(
             sanitize::line(twice[0])
         ));
     }
-    preparing.planned(scope)
+    let waiting = waiting_note(store, &preparing.methods)?;
+    let mut prepared = preparing.planned(scope)?;
+    prepared.notes.extend(waiting);
+    Ok(prepared)
+}
+
+/// Names a judge that open batches ask about lists, if a method may ask it for the same.
+fn waiting_note(store: &Store, methods: &[PreparedMethod]) -> Result<Option<String>, AppError> {
+    let asked = store.read_blocking(|db| db.judges_asked_lists())?;
+    let strict = methods
+        .iter()
+        .filter(|method| method.method.validation == Validation::Strict);
+    let mut judges = strict.flat_map(|method| &method.judges);
+    let judge = judges.find(|judge| asked.iter().any(|(_, spec)| spec.name == **judge));
+    Ok(judge.map(|judge| {
+        format!(
+            "an open batch asks {} about lists; a ranking that needs the same calls waits for \
+             `overrule batch fetch`",
+            sanitize::line(judge)
+        )
+    }))
 }
 
 /// Prepares a run in which one judge grades the anchors of a scale one by one, from 0 to 3.

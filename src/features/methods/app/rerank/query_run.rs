@@ -15,7 +15,7 @@ use crate::domain::corpus::DocId;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::{AnswerError, Call, Ranking};
 use crate::features::methods::store::StoredResult;
-use crate::store::{Store, StoreError};
+use crate::store::{Db, Store, StoreError};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use std::collections::HashMap;
@@ -46,6 +46,8 @@ struct Totals {
     unpriced: bool,
     cost_usd: f64,
     service_ms: f64,
+    /// Whether the latency of a stored answer is unknown, because it came in a batch.
+    untimed: bool,
     /// Answers of calls for another ranking or of an earlier run.
     shared: u64,
 }
@@ -63,6 +65,7 @@ impl Totals {
         self.unpriced |= known.cost_usd.is_none();
         self.cost_usd += known.cost_usd.unwrap_or(0.0);
         self.service_ms += known.latency_ms;
+        self.untimed |= given.reused && known.latency_ms == 0.0;
         self.shared += u64::from(given.reused);
     }
 
@@ -146,13 +149,20 @@ pub(super) async fn rank(
             }
             for (service, range, target) in parts {
                 let key = target.key();
-                let known = if target.is_kept() {
-                    store.read(move |db| db.rerank_answer(&key, retry)).await?
+                let (known, is_in_batch) = if target.is_kept() {
+                    let find = move |db: &mut Db| {
+                        let known = db.rerank_answer(&key, retry)?;
+                        let is_in_batch = known.is_none() && db.is_being_made(&key)?;
+                        Ok((known, is_in_batch))
+                    };
+                    store.read(find).await?
                 } else {
-                    None
+                    (None, false)
                 };
                 let (tell, told) = oneshot::channel();
                 match (known, workers.get(service)) {
+                    // The query waits for the batch.
+                    (None, _) if is_in_batch => drop(tell),
                     (Some(known), _) => {
                         let given = GivenAnswer {
                             known,
@@ -251,7 +261,7 @@ pub(super) async fn rank(
         Some(_) => totals.shared == 0,
         None => failed.attempts > 0 || !totals.is_all_shared(),
     };
-    let wall = is_timed.then_some(clock.as_millis() as u64);
+    let wall = (is_timed && !totals.untimed).then_some(clock.as_millis() as u64);
     let result = result(
         method,
         candidates,

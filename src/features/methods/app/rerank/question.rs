@@ -17,8 +17,9 @@ use crate::features::methods::domain::{FailureKind, RankingFailure};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{AskedJudges, RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeSpec, MAX_CHARGED,
-    Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
+    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeReply, JudgeSpec,
+    MAX_CHARGED, Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer,
+    read_answer_strictly,
 };
 use crate::registry;
 use crate::store::corpus::QueryKey;
@@ -341,23 +342,7 @@ impl RerankQuestion {
             } => {
                 let prompt = self.prompt.as_ref().unwrap_or(prompt);
                 let reply = judge.call(JudgeQuestion::Rerank(shown), prompt).await?;
-                let read = if *strict {
-                    read_answer_strictly
-                } else {
-                    read_answer
-                };
-                // The reply is paid for, so a parser that panics must not lose it.
-                match catch_panic(|| read(&shown.with_fields(judge.metadata()), &reply)) {
-                    Ok(Ok(answer)) => Ok(RerankReply {
-                        answer,
-                        exchange: reply.exchange(),
-                        raw: Some(reply.text),
-                    }),
-                    Ok(Err(error)) => {
-                        Err(CallError::in_reply(error.cause(), error.to_string(), reply))
-                    }
-                    Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic.0, reply)),
-                }
+                read_reply(&shown.with_fields(judge.metadata()), *strict, reply)
             }
             Target::Battle {
                 judge,
@@ -394,28 +379,73 @@ impl RerankQuestion {
             }
         }
     }
+}
 
-    fn record(
-        &self,
-        answer: Option<Answer>,
-        raw: Option<String>,
-        exchange: &Exchange,
-    ) -> RerankCall {
-        RerankCall {
-            uid: Uuid::now_v7().into_bytes(),
-            key: self.key,
-            service: self.target.service().to_owned(),
+/// Reads a reply to a question about candidates.
+pub(super) fn read_reply(
+    shown: &PresentedQuestion,
+    is_strict: bool,
+    reply: JudgeReply,
+) -> Result<RerankReply, CallError> {
+    let read = if is_strict {
+        read_answer_strictly
+    } else {
+        read_answer
+    };
+    // The reply is paid for, so a parser that panics must not lose it.
+    match catch_panic(|| read(shown, &reply)) {
+        Ok(Ok(answer)) => Ok(RerankReply {
             answer,
-            cause: None,
-            message: None,
+            exchange: reply.exchange(),
+            raw: Some(reply.text),
+        }),
+        Ok(Err(error)) => Err(CallError::in_reply(error.cause(), error.to_string(), reply)),
+        Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic.0, reply)),
+    }
+}
+
+/// A call with its question.
+pub struct AskedCall<'a> {
+    /// Globally unique.
+    pub uid: [u8; 16],
+    /// Hash of the service and of everything it was sent.
+    pub key: [u8; 32],
+    /// Name of the judge or reranker.
+    pub service: &'a str,
+    /// Number of documents truncated to the service's limit.
+    pub truncated: u64,
+}
+
+impl AskedCall<'_> {
+    /// The record of its answer or failure; with `again`, the question will be asked once more.
+    pub(super) fn ended(
+        &self,
+        result: Result<&RerankReply, &CallError>,
+        again: bool,
+    ) -> RerankCall {
+        let (answer, raw, exchange) = match result {
+            Ok(reply) => (Some(reply.answer.clone()), &reply.raw, &reply.exchange),
+            Err(error) => {
+                let answer = unreadable(error).filter(|_| !again);
+                (answer, &error.raw, &*error.exchange)
+            }
+        };
+        let error = result.err();
+        RerankCall {
+            uid: self.uid,
+            key: self.key,
+            service: self.service.to_owned(),
+            answer,
+            cause: error.map(|error| error.cause),
+            message: error.map(|error| error.message.clone()),
             tokens_input: exchange.usage.input,
             tokens_output: exchange.usage.output,
             cost_usd: exchange.cost_usd,
             latency_ms: exchange.latency.as_secs_f64() * 1e3,
-            truncated: self.target.truncated(),
+            truncated: self.truncated,
             model: exchange.model.clone(),
             created_ms: now_ms(),
-            raw,
+            raw: raw.clone(),
         }
     }
 }
@@ -545,21 +575,15 @@ impl ServiceQuestion for RerankQuestion {
         if !self.kept {
             return None;
         }
+        let asked = AskedCall {
+            uid: Uuid::now_v7().into_bytes(),
+            key: self.key,
+            service: self.target.service(),
+            truncated: self.target.truncated(),
+        };
         let record = match end {
-            AttemptEnd::Answered(reply) => self.record(
-                Some(reply.answer.clone()),
-                reply.raw.clone(),
-                &reply.exchange,
-            ),
-            AttemptEnd::Failed { error, again } => RerankCall {
-                cause: Some(error.cause),
-                message: Some(error.message.clone()),
-                ..self.record(
-                    unreadable(error).filter(|_| !again),
-                    error.raw.clone(),
-                    &error.exchange,
-                )
-            },
+            AttemptEnd::Answered(reply) => asked.ended(Ok(reply), false),
+            AttemptEnd::Failed { error, again } => asked.ended(Err(error), again),
         };
         let (query, key) = (self.case.map(|case| QueryKey(case.0)), self.key);
         Some(Box::new(move |db| {

@@ -122,6 +122,11 @@ pub(crate) struct AnswersEnd {
 }
 
 impl AnswersEnd {
+    /// Whether the budget allows no further call.
+    pub(crate) fn is_budget_reached(&self) -> bool {
+        self.end.budget_reached
+    }
+
     /// Reports missing answers. An error if the user interrupted the calls.
     pub(crate) fn report(&self) -> CommandResult {
         if self.missing > 0 {

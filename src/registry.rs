@@ -99,11 +99,6 @@ pub fn keep_list_call(db: &Db, call: &ListCallRecord) -> store::Result<()> {
     lists::app::keep_list_call(db, call)
 }
 
-/// Whether the project has an answer that can be read to the list call with this hash.
-pub fn has_list_answer(db: &Db, call_key: &[u8; 32]) -> store::Result<bool> {
-    Ok(db.rerank_answer(call_key, true)?.is_some())
-}
-
 /// Whether the project has the result of a list call with this ID.
 pub fn has_list_result(db: &Db, uid: &[u8; 16]) -> store::Result<bool> {
     Ok(db.rerank_call(uid)?.is_some())

@@ -108,8 +108,11 @@ impl BatchCommand {
 }
 
 /// The judges of the open batches, as they are configured now.
-fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
-    Ok(context.judges(false).available()?.ensemble)
+fn ensemble(
+    context: &CommandContext,
+    insecure_http: bool,
+) -> Result<JudgeEnsemble, CommandFailure> {
+    Ok(context.judges(insecure_http).available()?.ensemble)
 }
 
 fn status(
@@ -121,7 +124,7 @@ fn status(
 ) -> CommandResult {
     let ask = !offline && !store.read_blocking(|db| db.batches(true))?.is_empty();
     let known = if ask {
-        runtime()?.block_on(by_number::poll(store, &ensemble(context)?))?
+        runtime()?.block_on(by_number::poll(store, &ensemble(context, false)?))?
     } else {
         Vec::new()
     };
@@ -248,16 +251,21 @@ impl Looked {
 
 /// Fetches the batches that have ended, for a command that continues with their answers. The caller
 /// holds the run lock.
-pub(crate) fn fetch_ended(context: &CommandContext, store: &Store) -> CommandResult {
+pub(crate) fn fetch_ended(
+    context: &CommandContext,
+    store: &Store,
+    insecure_http: bool,
+) -> CommandResult {
+    let (before, _) = store.read_blocking(|db| db.committed())?;
     if store.read_blocking(|db| db.batches(true))?.is_empty() {
         return Ok(());
     }
-    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
-    let mut is_new = false;
+    let (ensemble, runtime) = (ensemble(context, insecure_http)?, runtime()?);
     for known in runtime.block_on(batch::refresh(store, &ensemble, true))? {
-        is_new |= fetch_one(&runtime, store, &ensemble, &known, false)? != Looked::Pending;
+        fetch_one(&runtime, store, &ensemble, &known, false)?;
     }
-    if is_new {
+    let (after, _) = store.read_blocking(|db| db.committed())?;
+    if after != before {
         runtime.block_on(batch::settle(store))?;
     }
     Ok(())
@@ -317,7 +325,7 @@ pub(super) fn fetch_one(
 
 fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> CommandResult {
     let _lock = RunLock::take(store.path())?;
-    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
+    let (ensemble, runtime) = (ensemble(context, false)?, runtime()?);
     loop {
         let known = runtime.block_on(batch::refresh(store, &ensemble, true))?;
         let mut looked = Vec::new();
@@ -344,7 +352,7 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
 
 fn cancel(context: &CommandContext, store: &Store, ids: &[i64]) -> CommandResult {
     let rows = by_number::open_batches(store, ids)?;
-    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
+    let (ensemble, runtime) = (ensemble(context, false)?, runtime()?);
     let mut failed = false;
     for row in &rows {
         match runtime.block_on(batch::cancel(&ensemble, row)) {

@@ -367,6 +367,17 @@ impl Db {
         )
     }
 
+    /// Whether an open batch will make an identical list call.
+    pub fn is_list_being_made(&self, key: &[u8; 32]) -> Result<bool> {
+        self.value(
+            &format!(
+                "SELECT EXISTS (SELECT 1 FROM batch_call JOIN batch ON batch.id = batch_call.batch
+                 WHERE call_key = ?1 AND battle IS NULL AND {OPEN})"
+            ),
+            [&key[..]],
+        )
+    }
+
     /// The judges that open batches ask about lists.
     pub fn judges_asked_lists(&self) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         let asked: Vec<i64> = self.all(

@@ -69,6 +69,10 @@ fn a_round_goes_through_batches_and_is_paid_for_once() {
         let ratio = usd(&batched) / usd(&alone);
         assert!((0.5..0.7).contains(&ratio), "{price}: {ratio}");
     }
+    // So are the votes that they are compared with.
+    let votes = |of: &Value| of["votes"]["usd"].as_f64().unwrap();
+    let ratio = votes(&batched) / votes(&alone);
+    assert!((0.49..0.51).contains(&ratio), "{ratio}");
     let told_first = submitted(&desk, &[], 3);
     assert_eq!(
         (&told_first["calls_made"], &told_first["in_batches"]),
@@ -256,6 +260,56 @@ fn a_usable_answer_is_kept_after_an_error_for_the_same_call() {
 }
 
 #[test]
+fn a_list_that_always_fails_does_not_keep_its_judge_from_batches() {
+    let desk = desk("");
+    let error = json!({"error": {"message": "too long", "type": "invalid_request_error"}});
+    desk.server.answer_marked("question 0", 400, error);
+    let options = ["--judges", "gpt"];
+    let output = ask(&desk, &[&["--batch"], &options[..]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("1 of 1 call made"),
+        "{}",
+        told(&output)
+    );
+    assert!(told(&output).contains("another list"), "{}", told(&output));
+    let next = submitted(&desk, &options, 3);
+    assert_eq!(
+        next["batches_submitted"],
+        json!(0),
+        "another list of it fails, too: {next}"
+    );
+    let tested = "SELECT count(DISTINCT key) FROM rerank_call";
+    assert_eq!(desk.count(tested), 2);
+    for _ in 2..6 {
+        submitted(&desk, &options, 3);
+    }
+    // All six lists of the query have failed; a list of another query passes.
+    assert_eq!(submitted(&desk, &options, 3)["batches_submitted"], json!(1));
+}
+
+#[test]
+fn a_batch_of_more_lists_than_are_wanted_now_holds_nothing_up() {
+    let desk = desk("");
+    submitted(&desk, &["--judges", "gpt"], 3);
+    let fewer = [
+        "lists", "ask", "--yes", "--judges", "gpt", "--size", "4", "--plan", "random",
+    ];
+    let query = ["--query", "q0", "--calls", "1"];
+    let output = desk.run(&[&fewer[..], &query].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    // More lists of a random plan do not wait for those in the batch.
+    let more = ["--query", "q0", "--calls", "8", "--json"];
+    let told_more = desk.reported(&[&fewer[..], &more].concat(), 3);
+    assert_eq!(
+        (&told_more["calls_made"], &told_more["in_batches"]),
+        (&json!(2), &json!(5)),
+        "{told_more}"
+    );
+    assert_eq!(told_more["missing_answers"], json!(0));
+}
+
+#[test]
 fn a_ranking_waits_for_a_batch_that_makes_one_of_its_calls() {
     let desk = desk("");
     let rerank = || {
@@ -336,6 +390,14 @@ fn a_batch_of_lists_that_two_projects_fetch_is_paid_for_once() {
         if fetches_here {
             fetch(&here);
         }
+        // Both have the same records, whoever fetched them when.
+        let mut command = here.command(&["export", "lists", "--out", "lists.jsonl"]);
+        let output = command.current_dir(there.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let exported = there.path().join("lists.jsonl");
+        let import = ["import", "lists", exported.to_str().unwrap(), "--json"];
+        let added = here.reported(&import, 0)["calls_added"].clone();
+        assert_eq!(added == json!(0), fetches_here, "{added}");
         let other = there.path().join("overrule.db");
         let merged = here.run(&["merge", other.to_str().unwrap()]);
         assert_eq!(merged.status.code(), Some(0), "{}", told(&merged));

@@ -69,8 +69,9 @@ impl CallResult {
         }
     }
 
-    /// A failure instead of the answer if the project has one already.
-    pub(super) fn unless_answered(self, db: &Db) -> Result<Self, StoreError> {
+    /// A failure instead of a vote if the judge has voted already. A list may have several answers:
+    /// the first one counts.
+    pub(super) fn unless_voted(self, db: &Db) -> Result<Self, StoreError> {
         Ok(match self {
             Self::Vote(record) if db.has_voted(record.battle, record.judge)? => {
                 Self::Vote(CallRecord {
@@ -82,51 +83,55 @@ impl CallResult {
                     ..record
                 })
             }
-            Self::List(record) if registry::has_list_answer(db, &record.key)? => {
-                Self::List(ListCallRecord {
-                    answer: None,
-                    cause: Some(FailureCause::Duplicate),
-                    message: Some(
-                        "the judge answered this list before the batch was fetched".to_owned(),
-                    ),
-                    ..record
-                })
-            }
             result => result,
         })
     }
 
-    /// Stores it as the result of a call that is then in this state.
+    /// Stores it as the result of a call that is then in this state. Returns false if the project
+    /// has it, for example from an import.
     pub(super) fn keep(
-        self,
+        &self,
         db: &Db,
         row: &BatchRow,
         (number, state): (usize, BatchCallState),
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         match self {
-            Self::Vote(record) => db.record(&record).map(drop),
+            Self::Vote(record) => {
+                db.record(record)?;
+                Ok(true)
+            }
             Self::List(record) => {
                 let uid = list_result_uid(&row.uid, number, state);
-                registry::keep_list_call(db, &ListCallRecord { uid, ..record })
+                let is_new = !registry::has_list_result(db, &uid)?;
+                let record = ListCallRecord {
+                    uid,
+                    // The same in all copies that fetch the batch.
+                    created_ms: row.submitted_ms,
+                    ..record.clone()
+                };
+                registry::keep_list_call(db, &record)?;
+                Ok(is_new)
             }
         }
     }
 }
 
-/// The ID of a call as an attempt, which follows from the batch and the number.
-fn attempt_uid(row: &BatchRow, call: &BatchCall) -> [u8; 16] {
-    let mut hash = Sha256::new_with_prefix(&row.uid);
-    hash.update((call.number as u64).to_le_bytes());
-    let hash: [u8; 32] = hash.finalize().into();
-    let mut uid = [0; 16];
-    uid.copy_from_slice(&hash[..16]);
-    uid
-}
-
-/// A call of a batch as an attempt.
-pub(super) fn attempt(row: &BatchRow, call: &BatchCall) -> Attempt {
+/// A call of a batch that is then in this state as an attempt. Its ID follows from the batch and the
+/// number, and for a list from the state.
+pub(super) fn attempt(row: &BatchRow, call: &BatchCall, state: BatchCallState) -> Attempt {
+    let uid = match call.vote {
+        Some(_) => {
+            let mut hash = Sha256::new_with_prefix(&row.uid);
+            hash.update((call.number as u64).to_le_bytes());
+            let hash: [u8; 32] = hash.finalize().into();
+            let mut uid = [0; 16];
+            uid.copy_from_slice(&hash[..16]);
+            uid
+        }
+        None => list_result_uid(&row.uid, call.number, state),
+    };
     Attempt {
-        uid: attempt_uid(row, call),
+        uid,
         purpose: match call.vote {
             Some(_) => CallPurpose::Vote,
             None => CallPurpose::Reranking,

@@ -341,12 +341,12 @@ fn record_answers(
         }
         let result = CallResult::of(db, judge, row, &call, answer)?;
         if result.is_usable() {
-            let result = result.unless_answered(db)?;
+            let result = result.unless_voted(db)?;
             keep(
                 db,
                 row,
                 &call,
-                result,
+                &result,
                 BatchCallState::Answered,
                 &mut fetched,
             )?;
@@ -372,7 +372,7 @@ fn record_unusable(
                 db,
                 row,
                 &call,
-                result,
+                &result,
                 BatchCallState::Unusable,
                 &mut fetched,
             )?;
@@ -396,7 +396,14 @@ fn record_failures(
         // A line without an answer is not charged.
         error.exchange.cost_usd.get_or_insert(0.0);
         let result = CallResult::of(db, judge, row, &call, Err(error))?;
-        keep(db, row, &call, result, BatchCallState::Failed, &mut fetched)?;
+        keep(
+            db,
+            row,
+            &call,
+            &result,
+            BatchCallState::Failed,
+            &mut fetched,
+        )?;
     }
     Ok(fetched)
 }
@@ -407,10 +414,14 @@ fn keep(
     db: &Db,
     row: &BatchRow,
     call: &BatchCall,
-    result: CallResult,
+    result: &CallResult,
     state: BatchCallState,
     fetched: &mut BatchFetch,
 ) -> Result<(), StoreError> {
+    db.end_batch_call(row.id, call.number, state)?;
+    if !result.keep(db, row, (call.number, state))? {
+        return Ok(());
+    }
     match (result.failure(), &result) {
         (Some((cause, message)), _) => {
             fetched.failures += 1;
@@ -422,13 +433,12 @@ fn keep(
     // As for a single call: an answer that does not say what it cost counts at the highest price.
     match (result.cost_usd(), call.worst_usd) {
         (None, Some(worst_usd)) => {
-            db.assume_cost(&attempt(row, call), now_ms())?;
+            db.assume_cost(&attempt(row, call, state), now_ms())?;
             fetched.spend.assumed_usd += worst_usd;
         }
         (cost_usd, _) => fetched.spend += Spend::of(cost_usd),
     }
-    result.keep(db, row, (call.number, state))?;
-    db.end_batch_call(row.id, call.number, state)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ pub fn answered_lists(db: &Db, query: Option<&QueryId>) -> Result<Vec<AnsweredLi
     let lists = db.answered_list_calls(query)?.into_iter();
     lists
         .map(|(list, reply)| {
-            let is_in_batch = reply.is_none() && db.is_being_made(&list.key)?;
+            let is_in_batch = reply.is_none() && db.is_list_being_made(&list.key)?;
             Ok(AnsweredList::of((list, reply), is_in_batch))
         })
         .collect()

@@ -299,6 +299,18 @@ impl ListRun {
         self.lists_of(query).saturating_sub(made)
     }
 
+    /// Whether a round depends on the answers of the one before.
+    pub(super) fn waits_for_answers(&self) -> bool {
+        self.plan != ListPlan::Random
+    }
+
+    /// Number of calls in open batches, as far as they are wanted.
+    pub(super) fn in_batches(&self, query: &QueryLists) -> usize {
+        let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
+        let in_batches = query.lists.iter().filter(|of| of.is_in_batch()).count();
+        in_batches.min(self.lists_of(query).saturating_sub(answered))
+    }
+
     /// Stored calls that can be asked, as far as they are wanted.
     fn outstanding(&self, query: &QueryLists) -> Vec<OpenList> {
         let open = query.lists.iter().filter(|of| of.is_outstanding());
@@ -356,11 +368,11 @@ impl ListRun {
     }
 
     /// The next calls of a query: those that were planned and have no answer, or else those of the
-    /// next round, which waits for open batches. The plan *random* has only one round.
+    /// next round, which waits for open batches unless the plan is *random*: that has one round.
     pub(super) fn next(&self, query: &QueryLists) -> Vec<OpenList> {
         let mut open = self.outstanding(query);
         let (mut planned, calls) = (query.lists.len(), self.lists_of(query));
-        let is_waiting = query.lists.iter().any(AnsweredList::is_in_batch);
+        let is_waiting = self.waits_for_answers() && self.in_batches(query) > 0;
         if !open.is_empty() || is_waiting || planned >= calls {
             return open;
         }
@@ -420,7 +432,7 @@ impl ListRun {
                 planned += 1;
             }
             number += 1;
-            if self.plan != ListPlan::Random {
+            if self.waits_for_answers() {
                 break;
             }
         }
@@ -491,7 +503,7 @@ impl ListRun {
                 let query = run.read(db, *key, name)?;
                 let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
                 estimate.answered += answered;
-                estimate.in_batches += query.lists.iter().filter(|of| of.is_in_batch()).count();
+                estimate.in_batches += run.in_batches(&query);
                 let next = run.next(&query);
                 let left = run.left(&query);
                 if next.is_empty() || left == 0 {
@@ -499,22 +511,23 @@ impl ListRun {
                 }
                 let share = left as f64 / next.len() as f64;
                 let questions = || next.iter().map(|open| &open.question);
-                let of_round = questions().map(|of| {
-                    let (alone, _) = of.estimate();
-                    let Some(tests) = &mut tests else {
-                        return alone;
-                    };
-                    let (batched, _) = of.estimate_in_batch();
-                    if let Some(seat) = run.seat_of_judge(of) {
-                        tests.add(seat, &alone, &batched);
-                    }
-                    batched
+                let of_round = questions().map(|of| match &mut tests {
+                    Some(tests) => tests.add(run.seat_of_judge(of), of, share),
+                    None => of.estimate().0,
                 });
                 let of_round: CallVolume = of_round.sum();
                 if let Some(tests) = &mut tests {
-                    tests.rounds = tests.rounds.max(left.div_ceil(next.len()));
+                    // Calls that were stored before may be fewer than a round.
+                    let a_round = if next.iter().all(|open| open.new.is_some()) {
+                        next.len()
+                    } else {
+                        (query.documents.len() / run.kind.size()).max(1)
+                    };
+                    let later = left.saturating_sub(next.len()).div_ceil(a_round);
+                    tests.rounds = tests.rounds.max(1 + later);
                 }
-                let votes: CallVolume = questions().map(vote_on_its_pairs).sum();
+                let vote = |of| vote_on_its_pairs(of, in_batches);
+                let votes: CallVolume = questions().map(vote).sum();
                 let votes = votes.times(share * run.kind.votes());
                 estimate.expected = [estimate.expected, of_round.times(share)].into_iter().sum();
                 estimate.votes = [estimate.votes, votes].into_iter().sum();
@@ -526,13 +539,10 @@ impl ListRun {
                 let most = (0..left).filter_map(|at| {
                     let seat = run.seat(at);
                     let question = run.question(&query, seat, &longest)?;
-                    let (_, alone) = question.estimate();
-                    let Some(tests) = &mut tests else {
-                        return Some(alone);
-                    };
-                    let (_, batched) = question.estimate_in_batch();
-                    tests.add_longest(seat, &alone, &batched);
-                    Some(batched)
+                    Some(match &mut tests {
+                        Some(tests) => tests.add_longest(seat, &question),
+                        None => question.estimate().1,
+                    })
                 });
                 let most: CallVolume = most.sum();
                 estimate.most = [estimate.most, most].into_iter().sum();
@@ -571,7 +581,7 @@ impl ListRun {
                 // A probe or a call in a batch may be the same.
                 let mut answered = HashSet::new();
                 for key in keys {
-                    if db.rerank_answer(&key, false)?.is_some() || db.is_being_made(&key)? {
+                    if db.rerank_answer(&key, false)?.is_some() || db.is_list_being_made(&key)? {
                         answered.insert(key);
                     }
                 }
@@ -630,66 +640,81 @@ impl ListRun {
     }
 }
 
-/// The calls that are made before batches at the full price, one for each judge and round.
+/// The calls that are made before batches at the full price: one for each judge and round.
 struct TestCalls {
     rounds: usize,
-    judges: Vec<TestedJudge>,
+    /// The price of all calls outside of batches.
+    alone: Prices,
+    /// By judge: what a test call costs more than in a batch.
+    judges: Vec<Prices>,
 }
 
-/// What a test call of a judge costs more than in a batch, in dollars; `None` if a price is unknown.
+/// US dollars; `None` if a price is unknown.
 #[derive(Clone, Copy)]
-struct TestedJudge {
-    /// Number of its questions in the next round.
-    questions: f64,
-    /// The sum over them.
-    sum: Option<f64>,
+struct Prices {
+    expected: Option<f64>,
     most: Option<f64>,
+}
+
+impl Prices {
+    const NONE: Self = Self {
+        expected: Some(0.0),
+        most: Some(0.0),
+    };
 }
 
 impl TestCalls {
     fn new(judges: usize) -> Self {
-        let none = TestedJudge {
-            questions: 0.0,
-            sum: Some(0.0),
-            most: Some(0.0),
-        };
         Self {
             rounds: 0,
-            judges: vec![none; judges],
+            alone: Prices::NONE,
+            judges: vec![Prices::NONE; judges],
         }
     }
 
-    /// Adds a question of the next round.
-    fn add(&mut self, judge: usize, alone: &CallVolume, batched: &CallVolume) {
+    /// Adds a question of the next round, which stands for `share` questions. Returns its effort in
+    /// a batch.
+    fn add(&mut self, judge: Option<usize>, question: &ListQuestion, share: f64) -> CallVolume {
+        let (alone, batched) = (question.estimate().0, question.estimate_in_batch().0);
+        self.alone.expected = sum(self.alone.expected, alone.usd.map(|usd| usd * share));
+        if let Some(judge) = judge.and_then(|judge| self.judges.get_mut(judge)) {
+            judge.expected = highest(judge.expected, more(&alone, &batched));
+        }
+        batched
+    }
+
+    /// Adds a question about the longest documents. Returns its maximum effort in a batch.
+    fn add_longest(&mut self, judge: usize, question: &ListQuestion) -> CallVolume {
+        let (alone, batched) = (question.estimate().1, question.estimate_in_batch().1);
+        self.alone.most = sum(self.alone.most, alone.usd);
         if let Some(judge) = self.judges.get_mut(judge) {
-            judge.questions += 1.0;
-            judge.sum = judge
-                .sum
-                .zip(more(alone, batched))
-                .map(|(sum, more)| sum + more);
+            judge.most = highest(judge.most, more(&alone, &batched));
         }
+        batched
     }
 
-    /// Adds the longest question of a query.
-    fn add_longest(&mut self, judge: usize, alone: &CallVolume, batched: &CallVolume) {
-        if let Some(judge) = self.judges.get_mut(judge) {
-            let known = judge.most.zip(more(alone, batched));
-            judge.most = known.map(|(most, more)| most.max(more));
-        }
-    }
-
+    /// Adds the price of the tests. No call costs more than outside of batches.
     fn add_to(&self, estimate: &mut ListEstimate) {
         let rounds = self.rounds as f64;
-        let mean = |judge: &TestedJudge| judge.sum.map(|sum| sum / judge.questions.max(1.0));
-        let expected: Option<f64> = self.judges.iter().map(mean).sum();
-        let most: Option<f64> = self.judges.iter().map(|judge| judge.most).sum();
-        for (volume, more) in [
-            (&mut estimate.expected, expected),
-            (&mut estimate.most, most),
+        let judges = || self.judges.iter();
+        let expected: Option<f64> = judges().map(|judge| judge.expected).sum();
+        let most: Option<f64> = judges().map(|judge| judge.most).sum();
+        for (volume, more, alone) in [
+            (&mut estimate.expected, expected, self.alone.expected),
+            (&mut estimate.most, most, self.alone.most),
         ] {
-            volume.usd = volume.usd.zip(more).map(|(sum, more)| sum + rounds * more);
+            let usd = sum(volume.usd, more.map(|usd| usd * rounds));
+            volume.usd = usd.zip(alone).map(|(usd, alone)| usd.min(alone));
         }
     }
+}
+
+fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.zip(b).map(|(a, b)| a + b)
+}
+
+fn highest(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.zip(b).map(|(a, b)| a.max(b))
 }
 
 fn more(alone: &CallVolume, batched: &CallVolume) -> Option<f64> {
@@ -697,9 +722,9 @@ fn more(alone: &CallVolume, batched: &CallVolume) -> Option<f64> {
     usd.map(|(alone, batched)| (alone - batched).max(0.0))
 }
 
-/// The effort of a vote of the same judge on a pair of the list's documents: the mean over those
-/// that are shown next to each other.
-fn vote_on_its_pairs(list: &ListQuestion) -> CallVolume {
+/// The effort of a vote of the same judge on a pair of the list's documents, in a batch or not: the
+/// mean over those that are shown next to each other.
+fn vote_on_its_pairs(list: &ListQuestion, in_batch: bool) -> CallVolume {
     let shown = &list.shown.shown;
     let votes = shown.windows(2).map(|pair| {
         let case = PresentedPair {
@@ -708,7 +733,11 @@ fn vote_on_its_pairs(list: &ListQuestion) -> CallVolume {
             second: pair[1],
         };
         let prompt = list.judge.prompt(JudgeQuestion::Pair(&case));
-        let (usage, usd) = list.judge.estimate(&prompt);
+        let (usage, mut usd) = list.judge.estimate(&prompt);
+        if in_batch {
+            let api = list.judge.batch();
+            usd = api.and_then(|api| api.batch_cost(&prompt).1);
+        }
         CallVolume {
             calls: 1.0,
             tokens_input: usage.input as f64,

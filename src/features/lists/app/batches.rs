@@ -22,15 +22,37 @@ use crate::store::{Db, Result, Store};
 use std::collections::HashSet;
 use tokio::sync::{mpsc, watch};
 
-/// The next round of a run, of which one call to each judge has been made as a test.
+/// The next round of a run.
+#[derive(Debug)]
+pub struct PlannedRound {
+    /// One call to each judge, which is made before the others are submitted.
+    tests: Vec<TestCall>,
+    open: Vec<ListQuestion>,
+}
+
+#[derive(Debug)]
+struct TestCall {
+    list: ListQuestion,
+    /// Number of calls with this question that the project has.
+    before: usize,
+}
+
+/// A round whose test calls have been made.
 #[derive(Debug)]
 pub struct TestedRound {
     /// Calls to the judges that passed.
     open: Vec<ListQuestion>,
-    /// The judges whose call failed, or whose answer is malformed.
+    /// The judges whose test call failed, or whose answer cannot be read.
     pub failed: Vec<String>,
     /// Number of test calls without an answer.
     pub missing: usize,
+}
+
+impl PlannedRound {
+    /// Number of test calls.
+    pub fn tests(&self) -> usize {
+        self.tests.len()
+    }
 }
 
 /// Calls that cannot be made before open batches are fetched.
@@ -43,38 +65,58 @@ pub struct WaitingLists {
 }
 
 impl ListRun {
-    /// Stores the calls of the next round, and makes one of each judge immediately: a judge whose
-    /// call fails submits nothing.
-    pub async fn test_round(
+    /// Stores the calls of the next round, and chooses a test call to each judge: one that has not
+    /// failed before, if there is one.
+    pub async fn plan_round(&self, store: &Store) -> std::result::Result<PlannedRound, AppError> {
+        let queries = self.queries().to_vec();
+        let mut open = self.next_round(store, queries, &HashSet::new()).await?.open;
+        let keys: Vec<[u8; 32]> = open.iter().map(ListQuestion::key).collect();
+        let before = store
+            .read(move |db| {
+                let made = |key| Ok(db.rerank_calls(key)?.len());
+                keys.iter().map(made).collect::<Result<Vec<usize>>>()
+            })
+            .await?;
+        let mut chosen = Vec::new();
+        for judge in self.judges() {
+            let calls = open.iter().zip(&before).enumerate();
+            let own = calls.filter(|(_, (list, _))| list.judge.spec().name == judge.spec().name);
+            chosen.extend(
+                own.min_by_key(|(_, (_, before))| **before)
+                    .map(|(at, _)| at),
+            );
+        }
+        chosen.sort_unstable();
+        let tests = chosen.into_iter().rev().map(|at| TestCall {
+            list: open.remove(at),
+            before: before[at],
+        });
+        let tests = tests.collect();
+        Ok(PlannedRound { tests, open })
+    }
+
+    /// Makes the test calls of a round. A judge whose call fails submits nothing.
+    pub async fn test(
         &self,
         store: &Store,
+        round: PlannedRound,
         control: watch::Receiver<RunControl>,
         events: mpsc::UnboundedSender<RerankEvent>,
     ) -> std::result::Result<TestedRound, AppError> {
-        let queries = self.queries().to_vec();
-        let round = self.next_round(store, queries, &HashSet::new()).await?;
-        let (mut tests, mut open) = (Vec::new(), Vec::new());
-        let mut tested = HashSet::new();
-        for list in round.open {
-            if tested.insert(list.judge.spec().name.clone()) {
-                tests.push(list);
-            } else {
-                open.push(list);
-            }
-        }
-        let missing = ask_lists(store, self.judges(), &tests, control, &events).await?;
+        let PlannedRound { tests, mut open } = round;
+        let lists: Vec<ListQuestion> = tests.iter().map(|test| test.list.clone()).collect();
+        let missing = ask_lists(store, self.judges(), &lists, control, &events).await?;
         let kind = self.kind();
         let (passed, failed) = store
             .read(move |db| {
-                let mut failed = Vec::new();
-                let mut passed = Vec::new();
-                for test in &tests {
-                    let (name, key) = (test.judge.spec().name.clone(), test.key());
+                let (mut passed, mut failed) = (Vec::new(), Vec::new());
+                for TestCall { list, before } in &tests {
+                    let (name, key) = (list.judge.spec().name.clone(), list.key());
                     let known = db.rerank_answer(&key, false)?;
                     let outcome = known.map(|known| outcome(kind, &known.answer));
                     if matches!(outcome, Some(ListOutcome::Answered(_))) {
                         passed.push(name);
-                    } else if db.has_rerank_call(&key)? {
+                    } else if db.rerank_calls(&key)?.len() > *before {
                         failed.push(name);
                     }
                 }
@@ -158,9 +200,9 @@ impl ListRun {
             let mut waiting = WaitingLists::default();
             for (key, name) in run.queries() {
                 let query = run.read(db, *key, name)?;
-                let in_batches = query.lists.iter().filter(|of| of.is_in_batch()).count();
+                let in_batches = run.in_batches(&query);
                 waiting.in_batches += in_batches;
-                if in_batches > 0 && run.next(&query).is_empty() {
+                if in_batches > 0 && run.waits_for_answers() && run.next(&query).is_empty() {
                     waiting.later += run.left(&query);
                 }
             }

@@ -154,7 +154,7 @@ impl ProbePlan {
             match queries[at].draw(&run, seat, &mut rng) {
                 Some(orders) => {
                     for (question, list) in orders {
-                        if !db.is_being_made(&question.key())? {
+                        if !db.is_list_being_made(&question.key())? {
                             self.open.push(question);
                         }
                         self.new.push(list);

@@ -75,7 +75,7 @@ impl ListRunOptions {
         // Two runs must not plan the same calls.
         let lock = of.spending.lock(context)?;
         if of.batch && lock.is_some() && context.has_project() {
-            fetch_ended(context, &context.open()?)?;
+            fetch_ended(context, &context.open()?, of.spending.insecure_http)?;
         }
         let prices = Prices::of(context, of)?;
         let offer = asking.offer(context, &prices.store)?;

@@ -118,7 +118,7 @@ impl AskCommand {
         // Two runs must not plan the same calls.
         let lock = self.spending.lock(context)?;
         if self.batch && lock.is_some() {
-            fetch_ended(context, &store)?;
+            fetch_ended(context, &store, self.spending.insecure_http)?;
         }
         let offer = asking.offer(context, &store)?;
         offer.tell();
@@ -340,17 +340,19 @@ impl Asking<'_> {
         let run = &offer.run;
         if offer.estimate.expected.calls > 0.0 {
             let control = self.spending.control(context, budget, run.judges());
+            let round = runtime()?.block_on(run.plan_round(store))?;
+            let tests = round.tests();
             let (project, tested) = (store.clone(), Arc::clone(run));
-            let test =
-                |control, events| async move { tested.test_round(&project, control, events).await };
-            let calls = offer.estimate.expected.calls.round() as usize;
-            let tests = run.judges().len().min(calls);
+            let test = |control, events| async move {
+                tested.test(&project, round, control, events).await
+            };
             let (tested, round) = watch_answers(control, tests, test, |round| round.missing)?;
             end = tested;
             is_stopped = end.report();
             for judge in &round.failed {
                 output::message(&format!(
-                    "{}: its first call failed, so nothing was submitted",
+                    "{}: its test call failed, or its answer cannot be read, so nothing was \
+                     submitted; run the same command again to test it with another list",
                     clean(judge)
                 ));
             }
@@ -381,7 +383,8 @@ impl Asking<'_> {
         }
         is_stopped?;
         report_waiting(waiting);
-        if left > 0 {
+        let budget_reached = end.is_budget_reached() || submitted.budget_reached;
+        if left > 0 && !budget_reached {
             output::message(&format!(
                 "{} not asked yet; run the same command again to continue",
                 counted(left, "list call")

@@ -152,7 +152,7 @@ pub(super) async fn rank(
                 let (known, is_in_batch) = if target.is_kept() {
                     let find = move |db: &mut Db| {
                         let known = db.rerank_answer(&key, retry)?;
-                        let is_in_batch = known.is_none() && db.is_being_made(&key)?;
+                        let is_in_batch = known.is_none() && db.is_list_being_made(&key)?;
                         Ok((known, is_in_batch))
                     };
                     store.read(find).await?

@@ -203,6 +203,27 @@ fn a_later_reading_keeps_the_cursor_on_its_list() {
 }
 
 #[test]
+fn a_list_without_a_reply_says_how_to_get_one() {
+    for (outcome, state, remedy) in [
+        (
+            ListOutcome::Outstanding,
+            "outstanding",
+            "overrule lists ask",
+        ),
+        (ListOutcome::InBatch, "in a batch", "overrule batch fetch"),
+    ] {
+        let mut model = shown();
+        found(
+            &mut model,
+            QUERY,
+            Ok(vec![list(9, &known(&[0, 1, 2]), outcome)]),
+        );
+        let page = flat(&mut model, SIZES[1]);
+        assert!(page.contains(state) && page.contains(remedy), "{page}");
+    }
+}
+
+#[test]
 fn texts_that_are_not_loaded_are_read_for_the_whole_list() {
     let mut model = shown();
     let open = model.open.as_mut().unwrap();

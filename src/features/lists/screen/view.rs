@@ -270,7 +270,10 @@ impl ListView<'_> {
             lines: text::lines(words, columns, theme.muted()),
         };
         let Some(reply) = &list.call.reply else {
-            return plain("There is no reply. `overrule lists ask` asks again.");
+            return plain(match list.call.outcome {
+                ListOutcome::InBatch => "There is no reply yet. `overrule batch fetch` fetches it.",
+                _ => "There is no reply. `overrule lists ask` asks again.",
+            });
         };
         let Some(raw) = reply.raw.as_deref() else {
             return plain("The project has no text of this reply.");

@@ -72,12 +72,14 @@ impl BatchCallState {
     }
 }
 
-/// The ID under which a result of a list call is stored. It follows from the batch, the number and
-/// the result, so that copies of a project that fetch the same batch store the same.
-pub fn list_result_uid(batch: &str, number: usize, state: BatchCallState) -> [u8; 16] {
+/// The ID of a call of a batch, or of one result of it. It follows from these, so that copies of a
+/// project that fetch the same batch store the same.
+pub fn batch_call_uid(batch: &str, number: usize, result: Option<BatchCallState>) -> [u8; 16] {
     let mut hash = Sha256::new_with_prefix(batch);
     hash.update((number as u64).to_le_bytes());
-    hash.update(state.number().to_le_bytes());
+    if let Some(result) = result {
+        hash.update(result.number().to_le_bytes());
+    }
     let hash: [u8; 32] = hash.finalize().into();
     let mut uid = [0; 16];
     uid.copy_from_slice(&hash[..16]);

@@ -248,7 +248,7 @@ fn a_usable_answer_is_kept_after_an_error_for_the_same_call() {
     fetch(&desk);
     assert_eq!(answers(&desk), 1);
     // The provider has answers after all.
-    desk.server.mend_batches();
+    desk.server.clear_batch_errors();
     let adopted = desk.run(&["batch", "adopt", "1", &remote]);
     assert_eq!(adopted.status.code(), Some(0), "{}", told(&adopted));
     fetch(&desk);

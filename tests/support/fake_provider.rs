@@ -355,11 +355,11 @@ impl FakeProvider {
     }
 
     /// Lines of existing batches that had an error have an answer.
-    pub(crate) fn mend_batches(&self) {
+    pub(crate) fn clear_batch_errors(&self) {
         self.state()
             .batches
             .values_mut()
-            .for_each(batches::Job::mend);
+            .for_each(batches::Job::clear_errors);
     }
 
     /// The batch endpoints misbehave like this from now on.

@@ -3,7 +3,7 @@
 use super::Merger;
 use crate::registry;
 use crate::store::Result;
-use crate::store::batches::{BatchCallState, BatchId, BatchStage, list_result_uid};
+use crate::store::batches::{BatchCallState, BatchId, BatchStage, batch_call_uid};
 use crate::store::corpus::QueryKey;
 use rusqlite::params;
 
@@ -60,7 +60,7 @@ impl Merger<'_> {
         if let Some((call, BatchCallState::Open)) = self.db.batch_call(batch, number)?
             && call.vote.is_none()
         {
-            return registry::has_list_result(self.db, &list_result_uid(uid, number, state));
+            return registry::has_list_result(self.db, &batch_call_uid(uid, number, Some(state)));
         }
         self.exists(
             "SELECT 1 FROM batch_call JOIN battle ON battle.id = batch_call.battle

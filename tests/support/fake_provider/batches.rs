@@ -343,7 +343,7 @@ enum Part {
 }
 
 impl Job {
-    pub(super) fn mend(&mut self) {
+    pub(super) fn clear_errors(&mut self) {
         self.failing = 0;
     }
 

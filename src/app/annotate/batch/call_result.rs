@@ -3,11 +3,10 @@
 use crate::client::now_ms;
 use crate::judge::{CallError, FailureCause, Judge, JudgeReply, PresentedPair, opinion_of};
 use crate::registry::{self, AskedCall, ListCallRecord};
-use crate::store::batches::{BatchCall, BatchCallState, BatchRow, BatchedVote, list_result_uid};
+use crate::store::batches::{BatchCall, BatchCallState, BatchRow, BatchedVote, batch_call_uid};
 use crate::store::ledger::{Attempt, CallPurpose};
 use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, StoreError};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A vote, the order of a list, or a failure instead of one of them.
@@ -101,7 +100,7 @@ impl CallResult {
                 Ok(true)
             }
             Self::List(record) => {
-                let uid = list_result_uid(&row.uid, number, state);
+                let uid = batch_call_uid(&row.uid, number, Some(state));
                 let is_new = !registry::has_list_result(db, &uid)?;
                 let record = ListCallRecord {
                     uid,
@@ -116,31 +115,16 @@ impl CallResult {
     }
 }
 
-/// A call of a batch that is then in this state as an attempt. Its ID follows from the batch and the
-/// number, and for a list from the state.
+/// A call of a batch that is then in this state as an attempt. Its service is that of the record.
 pub(super) fn attempt(row: &BatchRow, call: &BatchCall, state: BatchCallState) -> Attempt {
-    let uid = match call.vote {
-        Some(_) => {
-            let mut hash = Sha256::new_with_prefix(&row.uid);
-            hash.update((call.number as u64).to_le_bytes());
-            let hash: [u8; 32] = hash.finalize().into();
-            let mut uid = [0; 16];
-            uid.copy_from_slice(&hash[..16]);
-            uid
-        }
-        None => list_result_uid(&row.uid, call.number, state),
+    let (result, purpose, service) = match call.vote {
+        Some(_) => (None, CallPurpose::Vote, &row.spec.name),
+        None => (Some(state), CallPurpose::Reranking, &row.asked_as),
     };
     Attempt {
-        uid,
-        purpose: match call.vote {
-            Some(_) => CallPurpose::Vote,
-            None => CallPurpose::Reranking,
-        },
-        // As in the record of the call.
-        service: match call.vote {
-            Some(_) => row.spec.name.clone(),
-            None => row.asked_as.clone(),
-        },
+        uid: batch_call_uid(&row.uid, call.number, result),
+        purpose,
+        service: service.clone(),
         run: row.run,
         worst_usd: call.worst_usd,
         sent_ms: row.submitted_ms,

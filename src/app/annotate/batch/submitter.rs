@@ -82,15 +82,20 @@ impl JudgeBatch {
     /// # Errors
     /// It has no batch endpoint.
     pub fn of(judge: &Arc<dyn Judge>, id: JudgeId) -> Result<Self, super::BatchTrouble> {
-        Ok(Self {
-            judge: Arc::clone(judge),
+        let limits = api(judge.as_ref())?.batch_limits();
+        Ok(Self::empty(Arc::clone(judge), id, limits))
+    }
+
+    fn empty(judge: Arc<dyn Judge>, id: JudgeId, limits: BatchLimits) -> Self {
+        Self {
+            judge,
             id,
-            limits: api(judge.as_ref())?.batch_limits(),
+            limits,
             uid: Uuid::now_v7().to_string(),
             calls: Vec::new(),
             lines: Vec::new(),
             bytes: 0,
-        })
+        }
     }
 
     fn line(&self, api: &dyn BatchApi, prompt: &JudgePrompt) -> String {
@@ -100,15 +105,7 @@ impl JudgeBatch {
 
     /// Takes the calls out, so that the next batch can be filled.
     fn take(&mut self) -> Self {
-        let next = Self {
-            judge: Arc::clone(&self.judge),
-            id: self.id,
-            limits: self.limits,
-            uid: Uuid::now_v7().to_string(),
-            calls: Vec::new(),
-            lines: Vec::new(),
-            bytes: 0,
-        };
+        let next = Self::empty(Arc::clone(&self.judge), self.id, self.limits);
         std::mem::replace(self, next)
     }
 }
